@@ -1,0 +1,58 @@
+/// Content hashes by XXH3 (Collet).
+
+#include "fracture/base/hash.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <xxhash.h>
+
+static rbli_hash from_xxh(XXH128_hash_t hash)
+{
+    return (rbli_hash){hash.low64, hash.high64};
+}
+
+rbli_hash rbli_hash_bytes(const void *bytes, size_t count)
+{
+    return from_xxh(XXH3_128bits(count ? bytes : "", count));
+}
+
+uint64_t rbli_hash64(const void *bytes, size_t count)
+{
+    return XXH3_64bits(count ? bytes : "", count);
+}
+
+rbli_hash rbli_hash_combine(rbli_hash a, rbli_hash b)
+{
+    const uint64_t words[4] = {a.low, a.high, b.low, b.high};
+    return rbli_hash_bytes(words, sizeof words);
+}
+
+rbli_hash rbli_hash_string(const char *text)
+{
+    return rbli_hash_bytes(text, strlen(text));
+}
+
+void rbli_hash_to_text(rbli_hash hash, char text[33])
+{
+    snprintf(text, 33, "%016llx%016llx", (unsigned long long)hash.high, (unsigned long long)hash.low);
+}
+
+void rbli_hasher_init(rbli_hasher *hasher)
+{
+    hasher->state = (rbli_hash){0x7275626c65ULL, 1};
+}
+
+void rbli_hasher_add(rbli_hasher *hasher, const void *bytes, size_t count)
+{
+    hasher->state = rbli_hash_combine(hasher->state, rbli_hash_bytes(bytes, count));
+}
+
+void rbli_hasher_add_string(rbli_hasher *hasher, const char *text)
+{
+    rbli_hasher_add(hasher, text, strlen(text));
+}
+
+rbli_hash rbli_hasher_end(const rbli_hasher *hasher)
+{
+    return hasher->state;
+}
