@@ -1,0 +1,48 @@
+#ifndef RUBBLE_COLLECTION_BUFFER_H
+#define RUBBLE_COLLECTION_BUFFER_H
+
+/// Reference-counted attribute arrays with copy-on-write and a cached content hash.
+
+#include <stdatomic.h>
+
+#include "fracture/base/context.h"
+#include "fracture/base/hash.h"
+#include "rubble/types.h"
+
+/// An array of `count` elements, or a list array: element i is the values offsets[i] … offsets[i+1] − 1 (strings are
+/// lists of CHAR). Immutable while more than one reference exists.
+typedef struct rbli_buffer rbli_buffer;
+
+/// A zeroed array. @return RBL_OK · RBL_ERR_NO_MEMORY. *out set on success only; release it.
+rbl_status rbli_buffer_create(rbl_context *ctx, rbl_type type, size_t count, rbli_buffer **out);
+/// A list array from `count` + 1 ascending offsets (offsets[0] = 0) and offsets[count] values; both are copied.
+rbl_status rbli_buffer_create_list(rbl_context *ctx, rbl_type type, size_t count, const uint64_t *offsets,
+    const void *values, rbli_buffer **out);
+/// A string array; NULL entries count as "".
+rbl_status rbli_buffer_create_strings(
+    rbl_context *ctx, size_t count, const char *const *strings, rbli_buffer **out);
+
+rbli_buffer *rbli_buffer_retain(rbli_buffer *buffer);
+void rbli_buffer_release(rbli_buffer *buffer); /* NULL is fine; from any thread */
+
+rbl_type rbli_buffer_type(const rbli_buffer *buffer);
+bool rbli_buffer_is_list(const rbli_buffer *buffer);
+size_t rbli_buffer_count(const rbli_buffer *buffer);
+size_t rbli_buffer_bytes(const rbli_buffer *buffer); /* memory held, offsets and string ends included */
+/// The elements of an array, or the concatenated values of a list array.
+const void *rbli_buffer_data(const rbli_buffer *buffer);
+/// offsets[count + 1] of a list array, NULL otherwise.
+const uint64_t *rbli_buffer_offsets(const rbli_buffer *buffer);
+/// String i of a string array, zero-terminated, borrowed.
+const char *rbli_buffer_string(const rbli_buffer *buffer, size_t index);
+
+/// Makes `*buffer` safe to write: clones it when it is shared, and forgets its hash. Not for list arrays, which are
+/// replaced whole. @return the elements, or NULL without memory (then *buffer is unchanged)
+void *rbli_buffer_write(rbl_context *ctx, rbli_buffer **buffer);
+
+/// XXH3-128 of type, count and content; computed once and cached, thread-safe.
+rbli_hash rbli_buffer_hash(const rbli_buffer *buffer);
+/// True while more than one reference exists (tests of sharing, byte accounting).
+bool rbli_buffer_is_shared(const rbli_buffer *buffer);
+
+#endif

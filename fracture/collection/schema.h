@@ -1,0 +1,69 @@
+#ifndef RUBBLE_COLLECTION_SCHEMA_H
+#define RUBBLE_COLLECTION_SCHEMA_H
+
+/// The groups and attributes that rubble itself gives meaning to. Others may be added by anyone.
+///
+/// | group.attribute | type | meaning |
+/// |---|---|---|
+/// | bone.parent | INT32 | bone or −1; a parent always comes before its children |
+/// | bone.level | INT32 | 0 for a root, else parent's level + 1 |
+/// | bone.name | string | unique, not empty |
+/// | bone.type | INT32 | rbli_bone_type |
+/// | bone.simulation_type | INT32 | rbli_simulation_type; dynamic by default |
+/// | bone.transform | MAT4 | local: from the bone's frame to its parent's |
+/// | bone.geometry | INT32 | element of geometry, or −1 |
+/// | bone.site | INT32 | index of the point, plane region, brick or copy that made the bone, −1 if not cut |
+/// | bone.anchored | BOOL | |
+/// | bone.sheet | BOOL | true: an attached sheet, not a solid piece (optional attribute) |
+/// | geometry.bone | INT32 | its bone |
+/// | geometry.vertex_start, vertex_count, face_start, face_count | INT32 | ranges, in order, without gaps |
+/// | geometry.bounds_min, bounds_max | VEC3 | in the bone's frame |
+/// | geometry.volume | DOUBLE | signed volume of the closed surface |
+/// | vertex.position | VEC3 | in the frame of its geometry's bone |
+/// | face.vertices | INT32_3 | indices into vertex (of the same geometry), counter-clockwise from outside |
+/// | face.material | INT32 | element of material |
+/// | face.internal | BOOL | made by a cut |
+/// | face.origin | INT32 | internal faces: which planar cut made it (facets of one plane share it), else −1 |
+/// | corner.normal | FLOAT_3 | 3 corners a face: corner 3·f + k belongs to face f's vertex k; unit length |
+/// | corner.tangent | FLOAT_4 | optional; w = ±1 |
+/// | corner.uv0 … uv7 | FLOAT_2 | optional |
+/// | corner.color | FLOAT_4 | optional, linear RGBA 0 … 1 |
+/// | material.name | string | unique |
+/// | material.base_color | FLOAT_4 | optional |
+/// | material.texture | string | optional: a path or "" |
+/// | convex.bone | INT32 | owner |
+/// | convex.points | list of VEC3 | hull vertices in the bone's frame |
+/// | convex.faces | list of INT32_3 | triangles into points, outward |
+/// | convex.volume | DOUBLE | |
+/// | proximity.geometries | INT32_2 | pair a < b |
+/// | proximity.area | DOUBLE | contact area, −1 when not computed |
+/// | connection.bones | INT32_2 | pair a < b of siblings |
+/// | connection.area | DOUBLE | accumulated contact area, −1 when not computed |
+///
+/// Only rigid leaves carry visible geometry: a bone that is cut becomes a cluster without geometry.
+
+#include "fracture/collection/collection.h"
+
+typedef enum rbli_bone_type { RBLI_BONE_CLUSTER = 0, RBLI_BONE_RIGID = 1 } rbli_bone_type;
+typedef enum rbli_simulation_type {
+    RBLI_SIMULATION_NONE = 0,
+    RBLI_SIMULATION_STATIC = 1,
+    RBLI_SIMULATION_KINEMATIC = 2,
+    RBLI_SIMULATION_DYNAMIC = 3,
+} rbli_simulation_type;
+
+/// A new collection with the groups bone, geometry, vertex, face, corner and material, their attributes above that are not
+/// optional, and no element in them.
+rbl_status rbli_collection_create_empty_asset(rbl_context *ctx, rbl_collection **out);
+
+/// How thoroughly to look. Each level includes the ones before.
+typedef enum rbli_validate_level {
+    RBLI_VALIDATE_RANGES = 1,    /* types, lengths, index ranges, hierarchy (no cycle, levels, unique names), finite numbers */
+    RBLI_VALIDATE_GEOMETRY = 2,  /* ranges cover, faces stay inside their geometry, volumes and bounds agree */
+    RBLI_VALIDATE_CLOSED = 3,    /* every rigid bone that is not a sheet is closed; hulls are closed and convex */
+} rbli_validate_level;
+/// @return RBL_OK · RBL_ERR_COLLECTION with a message that names group, attribute and element
+rbl_status rbli_collection_validate(
+    rbl_context *ctx, const rbl_collection *collection, rbli_validate_level level);
+
+#endif
