@@ -33,12 +33,22 @@ size_t rbli_buffer_bytes(const rbli_buffer *buffer); /* memory held, offsets and
 const void *rbli_buffer_data(const rbli_buffer *buffer);
 /// offsets[count + 1] of a list array, NULL otherwise.
 const uint64_t *rbli_buffer_offsets(const rbli_buffer *buffer);
-/// String i of a string array, zero-terminated, borrowed.
+/// String i of a string array, zero-terminated, borrowed; "" for another type or an index out of range.
 const char *rbli_buffer_string(const rbli_buffer *buffer, size_t index);
 
 /// Makes `*buffer` safe to write: clones it when it is shared, and forgets its hash. Not for list arrays, which are
-/// replaced whole. @return the elements, or NULL without memory (then *buffer is unchanged)
+/// replaced whole (NULL). @return the elements, or NULL without memory (then *buffer is unchanged)
 void *rbli_buffer_write(rbl_context *ctx, rbli_buffer **buffer);
+
+/// New arrays of the same type from parts of others; *out set on success only.
+/// Element i is element source[i] of `buffer`, or zeros or an empty list where source[i] is −1.
+/// @return RBL_OK · RBL_ERR_ARGUMENT (an index out of range) · RBL_ERR_NO_MEMORY
+rbl_status rbli_buffer_gather(
+    rbl_context *ctx, const rbli_buffer *buffer, const int32_t *source, size_t count, rbli_buffer **out);
+/// The first `count` elements, with zeros or empty lists where there are fewer. @return RBL_OK · RBL_ERR_NO_MEMORY
+rbl_status rbli_buffer_resize(rbl_context *ctx, const rbli_buffer *buffer, size_t count, rbli_buffer **out);
+/// The elements of `a`, then those of `b`. @return RBL_OK · RBL_ERR_TYPE · RBL_ERR_NO_MEMORY
+rbl_status rbli_buffer_concat(rbl_context *ctx, const rbli_buffer *a, const rbli_buffer *b, rbli_buffer **out);
 
 /// XXH3-128 of type, count and content; computed once and cached, thread-safe.
 rbli_hash rbli_buffer_hash(const rbli_buffer *buffer);

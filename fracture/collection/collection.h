@@ -21,7 +21,11 @@ rbli_hash rbli_collection_hash(const rbl_collection *collection);
 /// Bytes of all arrays, shared ones included.
 size_t rbli_collection_bytes(const rbl_collection *collection);
 
-/// Groups, sorted by name. Names: [a-z_][a-z0-9_]{0,63}.
+/// True for a name that a group or an attribute may have: [a-z_][a-z0-9_]{0,63}.
+bool rbli_collection_name_is_valid(const char *name);
+
+/// Groups, sorted by name. Names are borrowed until a group or attribute is added or removed; others than
+/// [a-z_][a-z0-9_]{0,63} are RBL_ERR_ARGUMENT wherever one is given.
 size_t rbli_collection_group_count(const rbl_collection *collection);
 const char *rbli_collection_group_name(const rbl_collection *collection, size_t group);
 /// Number of elements of a group; 0 when it does not exist.
@@ -31,7 +35,7 @@ bool rbli_collection_has_group(const rbl_collection *collection, const char *gro
 rbl_status rbli_collection_resize(rbl_context *ctx, rbl_collection *collection, const char *group, size_t count);
 void rbli_collection_remove_group(rbl_collection *collection, const char *group);
 
-/// Attributes of a group, sorted by name.
+/// Attributes of a group, sorted by name (NULL past the end).
 size_t rbli_collection_attribute_count(const rbl_collection *collection, const char *group);
 const char *rbli_collection_attribute_name(const rbl_collection *collection, const char *group, size_t index);
 /// Borrowed; NULL when the group or attribute does not exist.
@@ -53,9 +57,11 @@ const char *rbli_collection_string(
 
 /// Keeps the elements whose keep[i] is true, in every attribute of the group; `*new_index` (may be NULL, else freed by the
 /// caller with rbli_free) gets the new index of each old element or −1. Attributes that hold indices are not changed.
+/// Nothing is copied when all are kept. @return RBL_OK · RBL_ERR_NOT_FOUND · RBL_ERR_LIMIT (over 2³¹ − 1) · RBL_ERR_NO_MEMORY
 rbl_status rbli_collection_filter(
     rbl_context *ctx, rbl_collection *collection, const char *group, const bool *keep, int32_t **new_index);
-/// New group content: element i comes from old element source[i] (−1: zeros, empty lists).
+/// New group content: element i comes from old element source[i] (−1: zeros, empty lists). Nothing is
+/// copied when each comes from itself. @return RBL_OK · RBL_ERR_NOT_FOUND · RBL_ERR_ARGUMENT (range) · RBL_ERR_NO_MEMORY
 rbl_status rbli_collection_gather(
     rbl_context *ctx, rbl_collection *collection, const char *group, const int32_t *source, size_t count);
 

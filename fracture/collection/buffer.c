@@ -1,0 +1,346 @@
+/// Attribute arrays. One allocation a buffer: header, values, offsets, and for strings a second copy of the
+/// text in which each string is ended by a zero byte.
+
+#include "fracture/collection/buffer.h"
+
+#include "fracture/base/alloc.h"
+
+struct rbli_buffer {
+    rbli_allocator *allocator;
+    atomic_size_t references;
+    atomic_bool hash_known; /* published after the two words below */
+    _Atomic(uint64_t) hash_low, hash_high;
+    rbl_type type;
+    bool is_list;
+    size_t count;       /* elements; of a list array: lists */
+    size_t value_count; /* elements, or the concatenated values of all lists */
+    size_t bytes;       /* of the whole allocation */
+    void *values;
+    uint64_t *offsets; /* [count + 1], NULL unless a list array */
+    char *strings;     /* string i starts at offsets[i] + i; NULL unless a list array of CHAR */
+};
+
+size_t rbl_type_bytes(rbl_type type)
+{
+    switch (type) {
+#define RBL_TYPE_CASE(name, number, bytes, word)                                                             \
+    case RBL_##name:                                                                                         \
+        return bytes;
+        RBL_TYPE_LIST(RBL_TYPE_CASE)
+#undef RBL_TYPE_CASE
+    }
+    return 0;
+}
+
+const char *rbl_type_word(rbl_type type)
+{
+    switch (type) {
+#define RBL_TYPE_CASE(name, number, bytes, word)                                                             \
+    case RBL_##name:                                                                                         \
+        return word;
+        RBL_TYPE_LIST(RBL_TYPE_CASE)
+#undef RBL_TYPE_CASE
+    }
+    return "unknown";
+}
+
+static bool add_aligned(size_t *bytes, size_t count, size_t size)
+{
+    size_t part;
+    return !__builtin_mul_overflow(count, size, &part) && !__builtin_add_overflow(part, 15, &part) &&
+           !__builtin_add_overflow(*bytes, part & ~(size_t)15, bytes);
+}
+
+/// Lays out and allocates a buffer; values, offsets and strings are not set. NULL without memory.
+static rbli_buffer *allocate(
+    rbli_allocator *allocator, rbl_type type, bool is_list, size_t count, size_t value_count)
+{
+    size_t bytes = 0;
+    size_t values_at, offsets_at, strings_at;
+    bool is_text = is_list && type == RBL_CHAR;
+    if (!add_aligned(&bytes, 1, sizeof(rbli_buffer))) return NULL;
+    values_at = bytes;
+    if (!add_aligned(&bytes, value_count, rbl_type_bytes(type))) return NULL;
+    offsets_at = bytes;
+    if (is_list && (count == SIZE_MAX || !add_aligned(&bytes, count + 1, sizeof(uint64_t)))) return NULL;
+    strings_at = bytes;
+    if (is_text) {
+        size_t text_bytes;
+        if (__builtin_add_overflow(value_count, count, &text_bytes)) return NULL;
+        if (!add_aligned(&bytes, text_bytes, 1)) return NULL;
+    }
+    rbli_buffer *buffer = rbli_allocator_alloc(allocator, bytes, 1);
+    if (!buffer) return NULL;
+    memset(buffer, 0, sizeof *buffer);
+    buffer->allocator = rbli_allocator_retain(allocator);
+    atomic_init(&buffer->references, 1);
+    buffer->type = type;
+    buffer->is_list = is_list;
+    buffer->count = count;
+    buffer->value_count = value_count;
+    buffer->bytes = bytes;
+    buffer->values = (char *)buffer + values_at;
+    if (is_list) buffer->offsets = (uint64_t *)((char *)buffer + offsets_at);
+    if (is_text) buffer->strings = (char *)buffer + strings_at;
+    return buffer;
+}
+
+/// Fills `strings` from values and offsets.
+static void end_strings(rbli_buffer *buffer)
+{
+    if (!buffer->strings) return;
+    const char *values = buffer->values;
+    for (size_t i = 0; i < buffer->count; i++) {
+        size_t begin = buffer->offsets[i], length = buffer->offsets[i + 1] - begin;
+        if (length > 0) memcpy(buffer->strings + begin + i, values + begin, length);
+        buffer->strings[begin + i + length] = 0;
+    }
+}
+
+rbl_status rbli_buffer_create(rbl_context *ctx, rbl_type type, size_t count, rbli_buffer **out)
+{
+    if (rbl_type_bytes(type) == 0)
+        return rbli_fail(ctx, RBL_ERR_ARGUMENT, "unknown element type %d", (int)type);
+    rbli_buffer *buffer = allocate(ctx->allocator, type, false, count, count);
+    if (!buffer) return RBL_ERR_NO_MEMORY;
+    memset(buffer->values, 0, count * rbl_type_bytes(type));
+    *out = buffer;
+    return RBL_OK;
+}
+
+rbl_status rbli_buffer_create_list(rbl_context *ctx, rbl_type type, size_t count, const uint64_t *offsets,
+    const void *values, rbli_buffer **out)
+{
+    if (rbl_type_bytes(type) == 0)
+        return rbli_fail(ctx, RBL_ERR_ARGUMENT, "unknown element type %d", (int)type);
+    if (offsets[0] != 0) return rbli_fail(ctx, RBL_ERR_ARGUMENT, "list offset 0 is not 0");
+    for (size_t i = 0; i < count; i++)
+        if (offsets[i + 1] < offsets[i])
+            return rbli_fail(ctx, RBL_ERR_ARGUMENT, "list offset %zu is less than the one before", i + 1);
+    rbli_buffer *buffer = allocate(ctx->allocator, type, true, count, offsets[count]);
+    if (!buffer) return RBL_ERR_NO_MEMORY;
+    memcpy(buffer->offsets, offsets, (count + 1) * sizeof *offsets);
+    if (offsets[count] > 0) memcpy(buffer->values, values, offsets[count] * rbl_type_bytes(type));
+    end_strings(buffer);
+    *out = buffer;
+    return RBL_OK;
+}
+
+rbl_status rbli_buffer_create_strings(
+    rbl_context *ctx, size_t count, const char *const *strings, rbli_buffer **out)
+{
+    size_t text_bytes = 0;
+    for (size_t i = 0; i < count; i++)
+        if (strings[i] && __builtin_add_overflow(text_bytes, strlen(strings[i]), &text_bytes))
+            return RBL_ERR_NO_MEMORY;
+    rbli_buffer *buffer = allocate(ctx->allocator, RBL_CHAR, true, count, text_bytes);
+    if (!buffer) return RBL_ERR_NO_MEMORY;
+    size_t at = 0;
+    for (size_t i = 0; i < count; i++) {
+        size_t length = strings[i] ? strlen(strings[i]) : 0;
+        buffer->offsets[i] = at;
+        if (length > 0) memcpy((char *)buffer->values + at, strings[i], length);
+        at += length;
+    }
+    buffer->offsets[count] = at;
+    end_strings(buffer);
+    *out = buffer;
+    return RBL_OK;
+}
+
+rbli_buffer *rbli_buffer_retain(rbli_buffer *buffer)
+{
+    atomic_fetch_add_explicit(&buffer->references, 1, memory_order_relaxed);
+    return buffer;
+}
+
+void rbli_buffer_release(rbli_buffer *buffer)
+{
+    if (!buffer) return;
+    if (atomic_fetch_sub_explicit(&buffer->references, 1, memory_order_acq_rel) != 1) return;
+    rbli_allocator *allocator = buffer->allocator;
+    rbli_allocator_free(allocator, buffer);
+    rbli_allocator_release(allocator);
+}
+
+rbl_type rbli_buffer_type(const rbli_buffer *buffer)
+{
+    return buffer->type;
+}
+
+bool rbli_buffer_is_list(const rbli_buffer *buffer)
+{
+    return buffer->is_list;
+}
+
+size_t rbli_buffer_count(const rbli_buffer *buffer)
+{
+    return buffer->count;
+}
+
+size_t rbli_buffer_bytes(const rbli_buffer *buffer)
+{
+    return buffer->bytes;
+}
+
+const void *rbli_buffer_data(const rbli_buffer *buffer)
+{
+    return buffer->values;
+}
+
+const uint64_t *rbli_buffer_offsets(const rbli_buffer *buffer)
+{
+    return buffer->offsets;
+}
+
+const char *rbli_buffer_string(const rbli_buffer *buffer, size_t index)
+{
+    if (!buffer->strings || index >= buffer->count) return "";
+    return buffer->strings + buffer->offsets[index] + index;
+}
+
+void *rbli_buffer_write(rbl_context *ctx, rbli_buffer **buffer)
+{
+    rbli_buffer *old = *buffer;
+    if (old->is_list) return NULL;
+    if (rbli_buffer_is_shared(old)) {
+        rbli_buffer *clone = allocate(ctx->allocator, old->type, false, old->count, old->count);
+        if (!clone) return NULL;
+        memcpy(clone->values, old->values, old->count * rbl_type_bytes(old->type));
+        rbli_buffer_release(old);
+        *buffer = clone;
+        return clone->values;
+    }
+    atomic_store_explicit(&old->hash_known, false, memory_order_relaxed);
+    return old->values;
+}
+
+/// Several threads may compute at once; they store the same words, and whoever sees the flag sees the words.
+rbli_hash rbli_buffer_hash(const rbli_buffer *buffer)
+{
+    rbli_buffer *cache = (rbli_buffer *)buffer;
+    if (atomic_load_explicit(&cache->hash_known, memory_order_acquire))
+        return (rbli_hash){atomic_load_explicit(&cache->hash_low, memory_order_relaxed),
+            atomic_load_explicit(&cache->hash_high, memory_order_relaxed)};
+    const uint64_t head[3] = {(uint64_t)buffer->type, buffer->is_list, buffer->count};
+    rbli_hash hash = rbli_hash_combine(rbli_hash_bytes(head, sizeof head),
+        rbli_hash_bytes(buffer->values, buffer->value_count * rbl_type_bytes(buffer->type)));
+    if (buffer->is_list)
+        hash = rbli_hash_combine(
+            hash, rbli_hash_bytes(buffer->offsets, (buffer->count + 1) * sizeof *buffer->offsets));
+    atomic_store_explicit(&cache->hash_low, hash.low, memory_order_relaxed);
+    atomic_store_explicit(&cache->hash_high, hash.high, memory_order_relaxed);
+    atomic_store_explicit(&cache->hash_known, true, memory_order_release);
+    return hash;
+}
+
+bool rbli_buffer_is_shared(const rbli_buffer *buffer)
+{
+    return atomic_load_explicit(&((rbli_buffer *)buffer)->references, memory_order_acquire) > 1;
+}
+
+/// Element i of the result is element source[i] of a list array (−1: an empty list).
+static rbl_status gather_list(
+    rbl_context *ctx, const rbli_buffer *buffer, const int32_t *source, size_t count, rbli_buffer **out)
+{
+    size_t value_count = 0, size = rbl_type_bytes(buffer->type);
+    for (size_t i = 0; i < count; i++) {
+        if (source[i] < 0) continue;
+        size_t length = buffer->offsets[source[i] + 1] - buffer->offsets[source[i]];
+        if (__builtin_add_overflow(value_count, length, &value_count)) return RBL_ERR_NO_MEMORY;
+    }
+    rbli_buffer *made = allocate(ctx->allocator, buffer->type, true, count, value_count);
+    if (!made) return RBL_ERR_NO_MEMORY;
+    size_t at = 0;
+    for (size_t i = 0; i < count; i++) {
+        made->offsets[i] = at;
+        if (source[i] < 0) continue;
+        size_t begin = buffer->offsets[source[i]], length = buffer->offsets[source[i] + 1] - begin;
+        if (length > 0)
+            memcpy((char *)made->values + at * size, (char *)buffer->values + begin * size, length * size);
+        at += length;
+    }
+    made->offsets[count] = at;
+    end_strings(made);
+    *out = made;
+    return RBL_OK;
+}
+
+#define GATHER_ELEMENTS(bytes)                                                                               \
+    case bytes:                                                                                              \
+        for (size_t i = 0; i < count; i++) {                                                                 \
+            if (source[i] < 0)                                                                               \
+                memset(to + i * (bytes), 0, bytes);                                                          \
+            else                                                                                             \
+                memcpy(to + i * (bytes), from + (size_t)source[i] * (bytes), bytes);                         \
+        }                                                                                                    \
+        break
+
+rbl_status rbli_buffer_gather(
+    rbl_context *ctx, const rbli_buffer *buffer, const int32_t *source, size_t count, rbli_buffer **out)
+{
+    for (size_t i = 0; i < count; i++)
+        if (source[i] < -1 || (source[i] >= 0 && (size_t)source[i] >= buffer->count))
+            return rbli_fail(ctx, RBL_ERR_ARGUMENT,
+                "element %zu is gathered from %d, which is not one of %zu", i, (int)source[i], buffer->count);
+    if (buffer->is_list) return gather_list(ctx, buffer, source, count, out);
+    rbli_buffer *made = allocate(ctx->allocator, buffer->type, false, count, count);
+    if (!made) return RBL_ERR_NO_MEMORY;
+    const char *from = buffer->values;
+    char *to = made->values;
+    switch (rbl_type_bytes(buffer->type)) {
+        GATHER_ELEMENTS(1);
+        GATHER_ELEMENTS(4);
+        GATHER_ELEMENTS(8);
+        GATHER_ELEMENTS(12);
+        GATHER_ELEMENTS(16);
+        GATHER_ELEMENTS(24);
+        GATHER_ELEMENTS(32);
+        GATHER_ELEMENTS(128);
+    }
+    *out = made;
+    return RBL_OK;
+}
+
+rbl_status rbli_buffer_resize(rbl_context *ctx, const rbli_buffer *buffer, size_t count, rbli_buffer **out)
+{
+    size_t kept = count < buffer->count ? count : buffer->count, size = rbl_type_bytes(buffer->type);
+    size_t kept_values = buffer->is_list ? buffer->offsets[kept] : kept;
+    rbli_buffer *made =
+        allocate(ctx->allocator, buffer->type, buffer->is_list, count, buffer->is_list ? kept_values : count);
+    if (!made) return RBL_ERR_NO_MEMORY;
+    memcpy(made->values, buffer->values, kept_values * size);
+    if (buffer->is_list) {
+        memcpy(made->offsets, buffer->offsets, (kept + 1) * sizeof *made->offsets);
+        for (size_t i = kept; i < count; i++)
+            made->offsets[i + 1] = kept_values;
+        end_strings(made);
+    } else {
+        memset((char *)made->values + kept * size, 0, (count - kept) * size);
+    }
+    *out = made;
+    return RBL_OK;
+}
+
+rbl_status rbli_buffer_concat(rbl_context *ctx, const rbli_buffer *a, const rbli_buffer *b, rbli_buffer **out)
+{
+    if (a->type != b->type || a->is_list != b->is_list)
+        return rbli_fail(ctx, RBL_ERR_TYPE, "arrays of %s%s and %s%s cannot be joined",
+            a->is_list ? "lists of " : "", rbl_type_word(a->type), b->is_list ? "lists of " : "",
+            rbl_type_word(b->type));
+    size_t count, value_count, size = rbl_type_bytes(a->type);
+    if (__builtin_add_overflow(a->count, b->count, &count)) return RBL_ERR_NO_MEMORY;
+    if (__builtin_add_overflow(a->value_count, b->value_count, &value_count)) return RBL_ERR_NO_MEMORY;
+    rbli_buffer *made = allocate(ctx->allocator, a->type, a->is_list, count, value_count);
+    if (!made) return RBL_ERR_NO_MEMORY;
+    memcpy(made->values, a->values, a->value_count * size);
+    memcpy((char *)made->values + a->value_count * size, b->values, b->value_count * size);
+    if (a->is_list) {
+        memcpy(made->offsets, a->offsets, (a->count + 1) * sizeof *made->offsets);
+        for (size_t i = 0; i < b->count; i++)
+            made->offsets[a->count + i + 1] = a->value_count + b->offsets[i + 1];
+        end_strings(made);
+    }
+    *out = made;
+    return RBL_OK;
+}
