@@ -1,0 +1,501 @@
+/* A small distribution ray tracer (Cook, Porter and Carpenter 1984): for each sample one ray from the eye,
+ * one towards a point of a large soft light, two into the hemisphere for the light of the sky and of what
+ * stands near. Samples follow the R2 sequence (Roberts 2018), shifted by a hash of the pixel, so that a
+ * picture depends on neither threads nor time. */
+
+#include "render_scene.h"
+
+#include <errno.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <embree3/rtcore.h>
+#include <png.h>
+
+enum { SKY_RAYS = 2, MAX_THREADS = 64 };
+
+static const float PI = 3.14159265f;
+static const float FIELD_OF_VIEW_TAN = 0.22f; /* half the smaller side */
+static const float FLOOR_COLOUR[3] = {0.80f, 0.80f, 0.81f};
+static const float LIGHT_COLOUR[3] = {2.05f, 1.92f, 1.72f};
+static const float SKY_ZENITH[3] = {0.80f, 0.86f, 0.97f};
+static const float SKY_HORIZON[3] = {0.86f, 0.87f, 0.89f};
+
+typedef struct vec {
+    float x, y, z;
+} vec;
+
+typedef struct scene {
+    const render_triangle *triangles;
+    const render_options *options;
+    RTCScene embree;
+    unsigned char *rgb;
+    vec eye, right, up, forward;
+    vec light_right, light_up, light; /* towards the key light, and across it */
+    float floor_y, size;
+    atomic_size_t next_row;
+} scene;
+
+static vec vec_make(float x, float y, float z)
+{
+    return (vec){x, y, z};
+}
+
+static vec add(vec a, vec b)
+{
+    return vec_make(a.x + b.x, a.y + b.y, a.z + b.z);
+}
+
+static vec scale(vec a, float s)
+{
+    return vec_make(a.x * s, a.y * s, a.z * s);
+}
+
+static float dot(vec a, vec b)
+{
+    return a.x * b.x + a.y * b.y + a.z * b.z;
+}
+
+static vec cross(vec a, vec b)
+{
+    return vec_make(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x);
+}
+
+static vec normalize(vec a)
+{
+    float length = sqrtf(dot(a, a));
+    return length > 0 ? scale(a, 1 / length) : a;
+}
+
+static vec from_array(const float p[3])
+{
+    return vec_make(p[0], p[1], p[2]);
+}
+
+/* Two unit vectors across a unit vector (Duff et al. 2017). */
+static void make_basis(vec n, vec *a, vec *b)
+{
+    float sign = copysignf(1, n.z);
+    float c = -1 / (sign + n.z);
+    float d = n.x * n.y * c;
+    *a = vec_make(1 + sign * n.x * n.x * c, sign * d, -sign * n.x);
+    *b = vec_make(d, sign + n.y * n.y * c, -n.y);
+}
+
+/* Numbers for sampling */
+
+static uint32_t mix(uint32_t h)
+{
+    h ^= h >> 16;
+    h *= 0x7feb352du;
+    h ^= h >> 15;
+    h *= 0x846ca68bu;
+    return h ^ (h >> 16);
+}
+
+typedef struct sampler {
+    uint32_t pixel, index, dimension;
+} sampler;
+
+static float fraction(double x)
+{
+    return (float)(x - floor(x));
+}
+
+/* The next two numbers in [0, 1): point `index` of the R2 sequence with a shift of its own for pixel and
+ * dimension. */
+static void next_pair(sampler *s, float *u, float *v)
+{
+    uint32_t shift = mix(s->pixel * 0x9e3779b9u + mix(s->dimension++));
+    *u = fraction(s->index * 0.7548776662466927 + shift * 2.3283064365386963e-10);
+    *v = fraction(s->index * 0.5698402909980532 + mix(shift) * 2.3283064365386963e-10);
+}
+
+static vec cosine_direction(vec normal, float u, float v)
+{
+    vec a, b;
+    make_basis(normal, &a, &b);
+    float r = sqrtf(u), angle = 2 * PI * v;
+    return normalize(add(
+        add(scale(a, r * cosf(angle)), scale(b, r * sinf(angle))), scale(normal, sqrtf(fmaxf(1 - u, 0)))));
+}
+
+/* Rays */
+
+typedef struct hit {
+    bool found, floor;
+    vec position, normal, shading;
+    float colour[3];
+} hit;
+
+static void set_ray(struct RTCRay *ray, vec from, vec direction, float near)
+{
+    ray->org_x = from.x;
+    ray->org_y = from.y;
+    ray->org_z = from.z;
+    ray->dir_x = direction.x;
+    ray->dir_y = direction.y;
+    ray->dir_z = direction.z;
+    ray->tnear = near;
+    ray->tfar = INFINITY;
+    ray->time = 0;
+    ray->mask = UINT32_MAX;
+    ray->id = 0;
+    ray->flags = 0;
+}
+
+static vec shading_normal(const render_triangle *t, float u, float v, vec own)
+{
+    vec n = add(add(scale(from_array(t->normal[0]), 1 - u - v), scale(from_array(t->normal[1]), u)),
+        scale(from_array(t->normal[2]), v));
+    float length = sqrtf(dot(n, n));
+    if (!(length > 1e-6f)) return own;
+    n = scale(n, 1 / length);
+    return dot(n, own) > 0.05f ? n : own;
+}
+
+static hit trace(const scene *s, vec from, vec direction)
+{
+    hit h = {0};
+    struct RTCRayHit query;
+    memset(&query, 0, sizeof query);
+    set_ray(&query.ray, from, direction, 0);
+    query.hit.geomID = RTC_INVALID_GEOMETRY_ID;
+    query.hit.instID[0] = RTC_INVALID_GEOMETRY_ID;
+    struct RTCIntersectContext context;
+    rtcInitIntersectContext(&context);
+    rtcIntersect1(s->embree, &context, &query);
+    float floor_distance =
+        direction.y < 0 && from.y > s->floor_y ? (s->floor_y - from.y) / direction.y : INFINITY;
+    if (query.hit.geomID != RTC_INVALID_GEOMETRY_ID && query.ray.tfar < floor_distance) {
+        const render_triangle *t = &s->triangles[query.hit.primID];
+        h.found = true;
+        h.position = add(from, scale(direction, query.ray.tfar));
+        h.normal = normalize(vec_make(query.hit.Ng_x, query.hit.Ng_y, query.hit.Ng_z));
+        h.shading = shading_normal(t, query.hit.u, query.hit.v, h.normal);
+        if (dot(h.normal, direction) > 0) {
+            h.normal = scale(h.normal, -1);
+            h.shading = scale(h.shading, -1);
+        }
+        memcpy(h.colour, t->colour, sizeof h.colour);
+    } else if (floor_distance < INFINITY) {
+        h.found = h.floor = true;
+        h.position = add(from, scale(direction, floor_distance));
+        h.normal = h.shading = vec_make(0, 1, 0);
+        memcpy(h.colour, FLOOR_COLOUR, sizeof h.colour);
+    }
+    return h;
+}
+
+static bool blocked(const scene *s, vec from, vec direction)
+{
+    struct RTCRay ray;
+    set_ray(&ray, from, direction, 0);
+    struct RTCIntersectContext context;
+    rtcInitIntersectContext(&context);
+    rtcOccluded1(s->embree, &context, &ray);
+    return ray.tfar < 0;
+}
+
+static void sky(vec direction, float out[3])
+{
+    float t = fmaxf(direction.y, 0);
+    for (int k = 0; k < 3; k++)
+        out[k] = SKY_HORIZON[k] + (SKY_ZENITH[k] - SKY_HORIZON[k]) * t;
+}
+
+/* Light that leaves `h` towards the eye: key light, and the sky or what hides it, whose own light is
+ * estimated. */
+static void shade(const scene *s, const hit *h, sampler *numbers, float out[3])
+{
+    vec from = add(h->position, scale(h->normal, 2e-5f * s->size));
+    float u, v, light[3] = {0};
+    next_pair(numbers, &u, &v);
+    float r = 0.22f * sqrtf(u), angle = 2 * PI * v;
+    vec to_light = normalize(
+        add(s->light, add(scale(s->light_right, r * cosf(angle)), scale(s->light_up, r * sinf(angle)))));
+    float facing = dot(h->shading, to_light);
+    if (facing > 0 && dot(h->normal, to_light) > 0 && !blocked(s, from, to_light)) {
+        for (int k = 0; k < 3; k++)
+            light[k] += LIGHT_COLOUR[k] * facing * 0.36f;
+    }
+    for (int i = 0; i < SKY_RAYS; i++) {
+        next_pair(numbers, &u, &v);
+        vec direction = cosine_direction(h->shading, u, v);
+        if (dot(direction, h->normal) <= 0) continue;
+        float seen[3];
+        hit other = trace(s, from, direction);
+        if (other.found) {
+            for (int k = 0; k < 3; k++)
+                seen[k] = other.colour[k] * (other.floor ? 0.55f : 0.30f);
+        } else {
+            sky(direction, seen);
+        }
+        for (int k = 0; k < 3; k++)
+            light[k] += seen[k] * (0.78f / SKY_RAYS);
+    }
+    for (int k = 0; k < 3; k++)
+        out[k] = h->colour[k] * light[k];
+}
+
+/* The floor runs into the background far from the object, so that no horizon is seen. */
+static void background(float height, float out[3])
+{
+    for (int k = 0; k < 3; k++)
+        out[k] = 0.86f + 0.10f * height + (k == 2 ? 0.01f : 0);
+}
+
+static void sample_pixel(const scene *s, size_t x, size_t y, uint32_t index, float out[3])
+{
+    sampler numbers = {(uint32_t)(y * s->options->width + x), index, 0};
+    float u, v;
+    next_pair(&numbers, &u, &v);
+    float smaller = (float)(s->options->width < s->options->height ? s->options->width : s->options->height);
+    float px = ((float)x + u - 0.5f * (float)s->options->width) * 2 / smaller * FIELD_OF_VIEW_TAN;
+    float py = (0.5f * (float)s->options->height - (float)y - v) * 2 / smaller * FIELD_OF_VIEW_TAN;
+    vec direction = normalize(add(s->forward, add(scale(s->right, px), scale(s->up, py))));
+    hit h = trace(s, s->eye, direction);
+    float back[3];
+    background(((float)y + v) / (float)s->options->height, back);
+    if (!h.found) {
+        memcpy(out, back, sizeof back);
+        return;
+    }
+    shade(s, &h, &numbers, out);
+    if (h.floor) {
+        float dx = h.position.x, dz = h.position.z, far = sqrtf(dx * dx + dz * dz) / s->size;
+        float fade = fminf(fmaxf((far - 0.7f) / 2.2f, 0), 1);
+        fade = fade * fade * (3 - 2 * fade);
+        for (int k = 0; k < 3; k++)
+            out[k] += (back[k] - out[k]) * fade;
+    }
+}
+
+/* Tone and encoding */
+
+static unsigned char encode(float linear)
+{
+    float x = fmaxf(linear, 0);
+    x = x < 0.7f ? x : 0.7f + 0.3f * (1 - expf(-(x - 0.7f) / 0.3f)); /* bright parts roll off */
+    x = x <= 0.0031308f ? 12.92f * x : 1.055f * powf(x, 1 / 2.4f) - 0.055f;
+    return (unsigned char)(fminf(x, 1) * 255 + 0.5f);
+}
+
+static void render_row(scene *s, size_t y)
+{
+    int samples = s->options->samples;
+    for (size_t x = 0; x < s->options->width; x++) {
+        float sum[3] = {0};
+        for (int i = 0; i < samples; i++) {
+            float c[3];
+            sample_pixel(s, x, y, (uint32_t)i + 1, c);
+            for (int k = 0; k < 3; k++)
+                sum[k] += fminf(c[k], 2.0f);
+        }
+        for (int k = 0; k < 3; k++)
+            s->rgb[(y * s->options->width + x) * 3 + (size_t)k] = encode(sum[k] / (float)samples);
+    }
+}
+
+static void *worker(void *user)
+{
+    scene *s = user;
+    for (size_t y = atomic_fetch_add(&s->next_row, 1); y < s->options->height;
+         y = atomic_fetch_add(&s->next_row, 1))
+        render_row(s, y);
+    return NULL;
+}
+
+static void run_workers(scene *s)
+{
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    unsigned count =
+        s->options->thread_count ? s->options->thread_count : (unsigned)(processors > 0 ? processors : 1);
+    count = count > MAX_THREADS ? MAX_THREADS : count;
+    pthread_t threads[MAX_THREADS];
+    unsigned started = 0;
+    while (started + 1 < count && pthread_create(&threads[started], NULL, worker, s) == 0)
+        started++;
+    worker(s);
+    for (unsigned i = 0; i < started; i++)
+        pthread_join(threads[i], NULL);
+}
+
+/* Placing the eye */
+
+static void find_bounds(const render_triangle *triangles, size_t count, float low[3], float high[3])
+{
+    for (int k = 0; k < 3; k++) {
+        low[k] = INFINITY;
+        high[k] = -INFINITY;
+    }
+    for (size_t i = 0; i < count * 3; i++) {
+        const float *p = triangles[i / 3].position[i % 3];
+        for (int k = 0; k < 3; k++) {
+            low[k] = fminf(low[k], p[k]);
+            high[k] = fmaxf(high[k], p[k]);
+        }
+    }
+}
+
+/* Moves the eye back until every vertex is inside the frame, then centres what is seen, twice. */
+static void place_eye(scene *s, size_t count, vec centre)
+{
+    float w = (float)s->options->width, h = (float)s->options->height, smaller = fminf(w, h);
+    float tan_x = FIELD_OF_VIEW_TAN * w / smaller * 0.84f, tan_y = FIELD_OF_VIEW_TAN * h / smaller * 0.84f;
+    for (int pass = 0; pass < 3; pass++) {
+        float distance = 0, low_x = INFINITY, high_x = -INFINITY, low_y = INFINITY, high_y = -INFINITY;
+        for (size_t i = 0; i < count * 3; i++) {
+            vec p = add(from_array(s->triangles[i / 3].position[i % 3]), scale(centre, -1));
+            float x = dot(p, s->right), y = dot(p, s->up), z = dot(p, s->forward);
+            distance = fmaxf(distance, fmaxf(fabsf(x) / tan_x, fabsf(y) / tan_y) - z);
+        }
+        s->eye = add(centre, scale(s->forward, -distance));
+        for (size_t i = 0; i < count * 3; i++) {
+            vec p = add(from_array(s->triangles[i / 3].position[i % 3]), scale(s->eye, -1));
+            float z = dot(p, s->forward), x = dot(p, s->right) / z, y = dot(p, s->up) / z;
+            low_x = fminf(low_x, x);
+            high_x = fmaxf(high_x, x);
+            low_y = fminf(low_y, y);
+            high_y = fmaxf(high_y, y);
+        }
+        centre = add(centre,
+            scale(add(scale(s->right, (low_x + high_x) / 2), scale(s->up, (low_y + high_y) / 2)), distance));
+    }
+}
+
+static void place(scene *s, size_t count, vec centre)
+{
+    float a = (float)s->options->azimuth_deg * PI / 180, e = (float)s->options->elevation_deg * PI / 180;
+    s->forward = vec_make(-sinf(a) * cosf(e), -sinf(e), -cosf(a) * cosf(e));
+    s->right = normalize(cross(s->forward, vec_make(0, 1, 0)));
+    s->up = cross(s->right, s->forward);
+    place_eye(s, count, centre);
+    /* The key light stands above the left shoulder of whoever looks. */
+    float b = a - 0.75f;
+    s->light = normalize(vec_make(sinf(b), 1.15f, cosf(b)));
+    make_basis(s->light, &s->light_right, &s->light_up);
+}
+
+/* Embree */
+
+static const char *build_embree(
+    const render_triangle *triangles, size_t count, RTCDevice *device, RTCScene *out)
+{
+    *device = rtcNewDevice(NULL);
+    if (!*device) return "Embree cannot be started on this processor";
+    RTCScene embree = rtcNewScene(*device);
+    rtcSetSceneFlags(embree, RTC_SCENE_FLAG_ROBUST);
+    RTCGeometry geometry = rtcNewGeometry(*device, RTC_GEOMETRY_TYPE_TRIANGLE);
+    float *vertices = rtcSetNewGeometryBuffer(
+        geometry, RTC_BUFFER_TYPE_VERTEX, 0, RTC_FORMAT_FLOAT3, 3 * sizeof(float), count * 3);
+    unsigned *indices = rtcSetNewGeometryBuffer(
+        geometry, RTC_BUFFER_TYPE_INDEX, 0, RTC_FORMAT_UINT3, 3 * sizeof(unsigned), count);
+    if (vertices && indices) {
+        for (size_t i = 0; i < count; i++) {
+            memcpy(vertices + 9 * i, triangles[i].position, sizeof triangles[i].position);
+            for (size_t k = 0; k < 3; k++)
+                indices[3 * i + k] = (unsigned)(3 * i + k);
+        }
+        rtcCommitGeometry(geometry);
+        rtcAttachGeometry(embree, geometry);
+        rtcCommitScene(embree);
+    }
+    rtcReleaseGeometry(geometry);
+    *out = embree;
+    return rtcGetDeviceError(*device) == RTC_ERROR_NONE
+               ? NULL
+               : "Embree could not take the triangles (out of memory?)";
+}
+
+void render_options_init(render_options *options)
+{
+    memset(options, 0, sizeof *options);
+    options->width = 1200;
+    options->height = 900;
+    options->azimuth_deg = 35;
+    options->elevation_deg = 20;
+    options->samples = 16;
+}
+
+/* Triangles near the origin and about one unit large, standing on y = 0: float precision does not depend on
+ * the place. */
+static render_triangle *normalize_triangles(const render_triangle *triangles, size_t count, vec *centre)
+{
+    render_triangle *out = malloc(count * sizeof *out);
+    if (!out) return NULL;
+    float low[3], high[3];
+    find_bounds(triangles, count, low, high);
+    float size = sqrtf((high[0] - low[0]) * (high[0] - low[0]) + (high[1] - low[1]) * (high[1] - low[1]) +
+                       (high[2] - low[2]) * (high[2] - low[2]));
+    float factor = size > 0 ? 1 / size : 1;
+    float origin[3] = {(low[0] + high[0]) / 2, low[1], (low[2] + high[2]) / 2};
+    for (size_t i = 0; i < count; i++) {
+        out[i] = triangles[i];
+        for (int c = 0; c < 3; c++) {
+            for (int k = 0; k < 3; k++)
+                out[i].position[c][k] = (triangles[i].position[c][k] - origin[k]) * factor;
+        }
+    }
+    *centre = vec_make(0, (high[1] - low[1]) / 2 * factor, 0);
+    return out;
+}
+
+const char *render_image(
+    const render_triangle *triangles, size_t count, const render_options *options, unsigned char *rgb)
+{
+    if (!count || count > UINT32_MAX / 3)
+        return count ? "too many triangles for a picture" : "there is nothing to see";
+    scene s = {.options = options, .rgb = rgb, .size = 1};
+    vec centre;
+    render_triangle *normalized = normalize_triangles(triangles, count, &centre);
+    if (!normalized) return "out of memory";
+    s.triangles = normalized;
+    place(&s, count, centre);
+    RTCDevice device = NULL;
+    const char *problem = build_embree(normalized, count, &device, &s.embree);
+    if (!problem) run_workers(&s);
+    if (s.embree) rtcReleaseScene(s.embree);
+    if (device) rtcReleaseDevice(device);
+    free(normalized);
+    return problem;
+}
+
+bool render_write_png(const char *path, const unsigned char *rgb, size_t width, size_t height)
+{
+    png_image image;
+    memset(&image, 0, sizeof image);
+    image.version = PNG_IMAGE_VERSION;
+    image.width = (png_uint_32)width;
+    image.height = (png_uint_32)height;
+    image.format = PNG_FORMAT_RGB;
+    FILE *file = fopen(path, "wb");
+    if (!file) return false;
+    errno = EIO;
+    bool ok = png_image_write_to_stdio(&image, file, 0, rgb, 0, NULL) != 0;
+    ok = fclose(file) == 0 && ok;
+    if (!ok) remove(path);
+    return ok;
+}
+
+void render_colour(double lightness, double chroma, double hue_deg, float out[3])
+{
+    double a = chroma * cos(hue_deg * 0.017453292519943295), b = chroma * sin(hue_deg * 0.017453292519943295);
+    double l = lightness + 0.3963377774 * a + 0.2158037573 * b;
+    double m = lightness - 0.1055613458 * a - 0.0638541728 * b;
+    double s = lightness - 0.0894841775 * a - 1.2914855480 * b;
+    l = l * l * l;
+    m = m * m * m;
+    s = s * s * s;
+    double rgb[3] = {4.0767416621 * l - 3.3077115913 * m + 0.2309699292 * s,
+        -1.2684380046 * l + 2.6097574011 * m - 0.3413193965 * s,
+        -0.0041960863 * l - 0.7034186147 * m + 1.7076147010 * s};
+    for (int k = 0; k < 3; k++)
+        out[k] = (float)(rgb[k] < 0 ? 0 : rgb[k] > 1 ? 1 : rgb[k]);
+}

@@ -1,0 +1,39 @@
+#ifndef RUBBLE_CLI_RENDER_SCENE_H
+#define RUBBLE_CLI_RENDER_SCENE_H
+
+/// The picture maker of `rubble render`: ray traces coloured triangles on a studio floor with Embree. Knows
+/// nothing of collections.
+
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef struct render_triangle {
+    float position[3][3]; /* y is up */
+    float normal[3][3];   /* unit normals for shading; all zero: the triangle's own */
+    float colour[3];      /* linear RGB, 0 … 1 */
+} render_triangle;
+
+typedef struct render_options {
+    size_t width, height;  /* pixels; 16 … 16,384 */
+    double azimuth_deg;    /* where the eye stands: 0 looks along −z, 90 along −x */
+    double elevation_deg;  /* −89 … 89 above the horizon */
+    int samples;           /* per pixel, 1 … 1,024; default 16 */
+    unsigned thread_count; /* 0: one per processor; the picture is the same for any number */
+} render_options;
+
+/// Sets every field to its default: 1200 × 900, azimuth 35°, elevation 20°, 16 samples.
+void render_options_init(render_options *options);
+
+/// Renders the triangles, framed so that all are seen, into `rgb` [height][width][3] (sRGB).
+/// @return NULL, or a static English text of what failed (no memory, Embree not usable)
+const char *render_image(
+    const render_triangle *triangles, size_t count, const render_options *options, unsigned char *rgb);
+
+/// Writes an 8-bit RGB picture. A file that cannot be finished is removed.
+/// @return true on success; else errno tells why
+bool render_write_png(const char *path, const unsigned char *rgb, size_t width, size_t height);
+
+/// A pleasant linear RGB colour from OKLCh (Ottosson 2020), clamped to what a screen can show.
+void render_colour(double lightness, double chroma, double hue_deg, float out[3]);
+
+#endif

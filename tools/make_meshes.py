@@ -1,0 +1,440 @@
+#!/usr/bin/env python3
+"""Writes the meshes of the example graphs.
+
+  make_meshes.py [FOLDER]            writes into FOLDER (graphs/meshes beside this script's parent)
+  make_meshes.py --check [FOLDER]    exits 1 when a file there differs from what would be written
+
+Vase and column are surfaces of revolution, wall and house are boxes of a lattice, the statue is the zero set of a smooth
+union of simple distance functions. Every object is closed and turned outward, has UVs, normals and a material. Units are
+metres, y is up. Coordinates are rounded to 1e-6 before anything else is computed from them, and after that only
++ - * / and sqrt are used, so that the files are the same bytes on every machine. Python's standard library only.
+"""
+import math
+import os
+import sys
+
+CREASE_COSINE = 0.76  # edges sharper than about 40 degrees stay sharp
+
+
+class Solid:
+    """One closed object: shared positions, and triangles with a UV a corner and a material each."""
+
+    def __init__(self, name):
+        self.name = name
+        self.positions = []
+        self.triangles = []
+        self.ids = {}
+
+    def vertex(self, x, y, z):
+        """Index of the vertex at a position rounded to 1e-6; equal positions are one vertex."""
+        key = (rounded(x), rounded(y), rounded(z))
+        if key not in self.ids:
+            self.ids[key] = len(self.positions)
+            self.positions.append(key)
+        return self.ids[key]
+
+    def triangle(self, corners, uvs, material):
+        if len(set(corners)) == 3:
+            self.triangles.append((tuple(corners), tuple(uvs), material))
+
+    def quad(self, corners, uvs, material):
+        """Two triangles; the diagonal goes from the first corner to the third."""
+        self.triangle(corners[:3], uvs[:3], material)
+        self.triangle((corners[0], corners[2], corners[3]), (uvs[0], uvs[2], uvs[3]), material)
+
+    def flat_uv(self, corners, scale=0.5):
+        """UVs of a polygon seen along the axis that its normal is closest to."""
+        a, b, c = (self.positions[i] for i in corners[:3])
+        n = [abs(k) for k in cross(sub(b, a), sub(c, a))]
+        axis = n.index(max(n))
+        s, t = ((2, 1), (0, 2), (0, 1))[axis]
+        return [(self.positions[i][s] * scale, self.positions[i][t] * scale) for i in corners]
+
+
+def rounded(x):
+    return round(x, 6) + 0.0  # + 0.0 turns -0.0 into 0.0
+
+
+def sub(a, b):
+    return (a[0] - b[0], a[1] - b[1], a[2] - b[2])
+
+
+def cross(a, b):
+    return (a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0])
+
+
+def dot(a, b):
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+
+
+def length(a):
+    return math.sqrt(dot(a, a))
+
+
+def corner_normals(solid):
+    """A normal for each corner: the sum of the area vectors of the faces around the vertex within the crease angle."""
+    vectors, around = [], [[] for _ in solid.positions]
+    for f, (corners, _, _) in enumerate(solid.triangles):
+        a, b, c = (solid.positions[i] for i in corners)
+        vectors.append(cross(sub(b, a), sub(c, a)))
+        for i in corners:
+            around[i].append(f)
+    lengths = [length(v) for v in vectors]
+    normals = []
+    for f, (corners, _, _) in enumerate(solid.triangles):
+        row = []
+        for i in corners:
+            total = (0.0, 0.0, 0.0)
+            for g in around[i]:
+                if g == f or dot(vectors[f], vectors[g]) >= CREASE_COSINE * lengths[f] * lengths[g]:
+                    total = tuple(total[k] + vectors[g][k] for k in range(3))
+            size = length(total)
+            row.append(tuple(round(k / size, 4) + 0.0 for k in total))
+        normals.append(row)
+    return normals
+
+
+def number(x):
+    text = f"{x:.6f}".rstrip("0").rstrip(".")
+    return "0" if text in ("-0", "") else text
+
+
+def obj_text(title, material_file, solids):
+    """The text of an OBJ file; a vertex, UV or normal that occurs twice in an object is written once."""
+    lines = [f"# {title}", "# Made by tools/make_meshes.py; metres, y up", f"mtllib {material_file}"]
+    base = [1, 1, 1]
+    for solid in solids:
+        uv_ids, normal_ids, faces, material = {}, {}, [], None
+        for (corners, uvs, name), normals in zip(solid.triangles, corner_normals(solid)):
+            if name != material:
+                material = name
+                faces.append(f"usemtl {name}")
+            words = []
+            for i, uv, normal in zip(corners, uvs, normals):
+                uv = tuple(round(k, 4) + 0.0 for k in uv)
+                t = uv_ids.setdefault(uv, len(uv_ids))
+                n = normal_ids.setdefault(normal, len(normal_ids))
+                words.append(f"{base[0] + i}/{base[1] + t}/{base[2] + n}")
+            faces.append("f " + " ".join(words))
+        lines.append(f"o {solid.name}")
+        lines += ["v " + " ".join(number(k) for k in p) for p in solid.positions]
+        lines += ["vt " + " ".join(number(k) for k in t) for t in uv_ids]
+        lines += ["vn " + " ".join(number(k) for k in n) for n in normal_ids]
+        lines += faces
+        base = [base[0] + len(solid.positions), base[1] + len(uv_ids), base[2] + len(normal_ids)]
+    return "\n".join(lines) + "\n"
+
+
+def mtl_text(materials):
+    lines = ["# Made by tools/make_meshes.py"]
+    for name, colour in materials:
+        lines += [f"newmtl {name}", "Kd " + " ".join(number(k) for k in colour), "Ks 0 0 0", "d 1", "illum 1"]
+    return "\n".join(lines) + "\n"
+
+
+# Surfaces of revolution
+
+
+def revolve(name, rows, segments, radius, u_repeats):
+    """Turns a profile about the y axis. rows: (y, v, material of the band above); the first and last row are poles.
+
+    radius(row, segment) is the distance from the axis; 0 at the poles.
+    """
+    solid = Solid(name)
+    turn = [(math.cos(2 * math.pi * j / segments), math.sin(2 * math.pi * j / segments)) for j in range(segments)]
+
+    def point(i, j):
+        r = radius(i, j % segments)
+        return solid.vertex(r * turn[j % segments][0], rows[i][0], -r * turn[j % segments][1])
+
+    for i in range(len(rows) - 1):
+        for j in range(segments):
+            corners = (point(i, j), point(i, j + 1), point(i + 1, j + 1), point(i + 1, j))
+            u0, u1 = u_repeats * j / segments, u_repeats * (j + 1) / segments
+            v0, v1 = rows[i][1], rows[i + 1][1]
+            uvs = ((u0, v0), (u1, v0), (u1, v1), (u0, v1))
+            if corners[0] == corners[1]:  # the pole at the start of the profile
+                solid.triangle((corners[0], corners[2], corners[3]), (uvs[0], uvs[2], uvs[3]), rows[i][2])
+            else:
+                solid.quad(corners, uvs, rows[i][2])
+    return solid
+
+
+def catmull_rom(points, steps):
+    """A smooth curve through points of a plane, `steps` pieces between neighbours."""
+    out = []
+    for k in range(len(points) - 1):
+        p0, p1, p2 = points[max(k - 1, 0)], points[k], points[k + 1]
+        p3 = points[min(k + 2, len(points) - 1)]
+        for s in range(steps):
+            t = s / steps
+            out.append(tuple(0.5 * (2 * b + (c - a) * t + (2 * a - 5 * b + 4 * c - d) * t * t
+                + (3 * b - a - 3 * c + d) * t * t * t) for a, b, c, d in zip(p0, p1, p2, p3)))
+    out.append(points[-1])
+    return out
+
+
+def vase():
+    """Wall thickness 1.4 cm; 56 cm high; the outside is glazed, the inside is bare clay."""
+    outer = catmull_rom([(0.105, 0.0), (0.11, 0.02), (0.15, 0.1), (0.19, 0.22), (0.175, 0.34), (0.105, 0.44),
+        (0.085, 0.49), (0.115, 0.545)], 4)
+    inner = catmull_rom([(0.1, 0.548), (0.071, 0.49), (0.09, 0.438), (0.161, 0.335), (0.176, 0.22), (0.136, 0.106),
+        (0.09, 0.03)], 4)
+    rim = [(0.113, 0.554), (0.107, 0.557), (0.102, 0.555)]
+    profile = [(0.0, 0.0)] + outer + rim + inner + [(0.0, 0.018)]
+    rows, travelled = [], 0.0
+    for k, (r, y) in enumerate(profile):
+        if k:
+            travelled += math.sqrt((r - profile[k - 1][0]) ** 2 + (y - profile[k - 1][1]) ** 2)
+        rows.append((y, 2 * travelled, "glaze" if 1 <= k < len(outer) + 3 else "clay"))
+    return [revolve("vase", rows, 64, lambda i, j: profile[i][0], 2)]
+
+
+def column():
+    """A fluted shaft of 2.4 m with a round base and capital and square slabs below and above."""
+    segments, flutes = 96, 16
+    turn = [(abs(math.cos(2 * math.pi * j / segments)), abs(math.sin(2 * math.pi * j / segments)))
+        for j in range(segments)]
+
+    def square(half):
+        return lambda j: half / max(turn[j])
+
+    def circle(r):
+        return lambda j: r
+
+    def fluted(r, depth):
+        per = segments // flutes
+        return lambda j: r - depth * (4 * (j % per / per) * (1 - j % per / per))
+
+    rings = [(0.0, square(0.3)), (0.12, square(0.3)), (0.12, circle(0.27)), (0.15, circle(0.285)),
+        (0.18, circle(0.285)), (0.21, circle(0.27)), (0.225, circle(0.24)), (0.25, circle(0.225)),
+        (0.27, fluted(0.222, 0.0)), (0.31, fluted(0.22, 0.016))]
+    for k in range(1, 12):
+        t = k / 12
+        rings.append((0.31 + 1.98 * t, fluted(0.22 - 0.035 * t * t, 0.016)))
+    rings += [(2.29, fluted(0.184, 0.015)), (2.33, fluted(0.183, 0.0)), (2.35, circle(0.2)), (2.38, circle(0.2)),
+        (2.40, circle(0.19)), (2.45, circle(0.235)), (2.49, circle(0.265)), (2.49, square(0.29)),
+        (2.6, square(0.29))]
+    rings = [(0.0, lambda j: 0.0)] + rings + [(2.6, lambda j: 0.0)]
+    rows = [(y, y, "marble") for y, _ in rings]
+    return [revolve("column", rows, segments, lambda i, j: rings[i][1](j), 2)]
+
+
+# Boxes of a lattice
+
+
+def lattice(name, xs, ys, zs, filled, material):
+    """The surface of the lattice boxes (i, j, k) for which filled(x, y, z), at the box's centre, is true."""
+    solid = Solid(name)
+
+    def inside(i, j, k):
+        if not (0 <= i < len(xs) - 1 and 0 <= j < len(ys) - 1 and 0 <= k < len(zs) - 1):
+            return False
+        return filled((xs[i] + xs[i + 1]) / 2, (ys[j] + ys[j + 1]) / 2, (zs[k] + zs[k + 1]) / 2)
+
+    def face(points, normal):
+        corners = [solid.vertex(xs[i], ys[j], zs[k]) for i, j, k in points]
+        solid.quad(corners, solid.flat_uv(corners), material(normal))
+
+    for i in range(len(xs) - 1):
+        for j in range(len(ys) - 1):
+            for k in range(len(zs) - 1):
+                if not inside(i, j, k):
+                    continue
+                a, b, c = i + 1, j + 1, k + 1
+                if not inside(i - 1, j, k):
+                    face([(i, j, k), (i, j, c), (i, b, c), (i, b, k)], (-1, 0, 0))
+                if not inside(a, j, k):
+                    face([(a, j, k), (a, b, k), (a, b, c), (a, j, c)], (1, 0, 0))
+                if not inside(i, j - 1, k):
+                    face([(i, j, k), (a, j, k), (a, j, c), (i, j, c)], (0, -1, 0))
+                if not inside(i, b, k):
+                    face([(i, b, k), (i, b, c), (a, b, c), (a, b, k)], (0, 1, 0))
+                if not inside(i, j, k - 1):
+                    face([(i, j, k), (i, b, k), (a, b, k), (a, j, k)], (0, 0, -1))
+                if not inside(i, j, c):
+                    face([(i, j, c), (a, j, c), (a, b, c), (i, b, c)], (0, 0, 1))
+    return solid
+
+
+def box(name, low, high, material):
+    return lattice(name, (low[0], high[0]), (low[1], high[1]), (low[2], high[2]), lambda x, y, z: True,
+        lambda normal: material)
+
+
+def wall():
+    """4 m by 2.7 m by 0.3 m with a door, a window, a plinth and a coping that stand out."""
+
+    def filled(x, y, z):
+        door = 0.6 < x < 1.5 and y < 2.1
+        window = 2.3 < x < 3.4 and 0.9 < y < 2.1
+        proud = abs(z) > 0.15
+        return not door and not window and (not proud or y < 0.25 or y > 2.5)
+
+    return [lattice("wall", (0.0, 0.6, 1.5, 2.3, 3.4, 4.0), (0.0, 0.25, 0.9, 2.1, 2.5, 2.7), (-0.2, -0.15, 0.15, 0.2),
+        filled, lambda normal: "plaster" if normal[2] else "stone")]
+
+
+def house():
+    """Six closed objects that touch: slab, walls with door and windows, gabled roof, chimney, door, step."""
+
+    def walls_filled(x, y, z):
+        if 0.2 < x < 4.8 and 0.2 < z < 3.8:
+            return False
+        door = z > 3.8 and 0.8 < x < 1.7 and y < 2.2
+        front = z > 3.8 and 2.6 < x < 4.0 and 1.0 < y < 2.2
+        left = x < 0.2 and 1.4 < z < 2.6 and 1.0 < y < 2.2
+        back = z < 0.2 and 2.6 < x < 4.0 and 1.0 < y < 2.2
+        return not (door or front or left or back)
+
+    walls = lattice("walls", (0.0, 0.2, 0.8, 1.7, 2.6, 4.0, 4.8, 5.0), (0.2, 1.0, 2.2, 2.7),
+        (0.0, 0.2, 1.4, 2.6, 3.8, 4.0), walls_filled, lambda normal: "plaster")
+    roof = Solid("roof")
+    profile = [(-0.4, 2.7), (4.4, 2.7), (4.4, 2.78), (2.0, 4.5), (-0.4, 2.78)]  # z, y
+    near = [roof.vertex(0.0, y, z) for z, y in profile]
+    far = [roof.vertex(5.0, y, z) for z, y in profile]
+    for k in range(5):
+        m = (k + 1) % 5
+        corners = (near[k], far[k], far[m], near[m])
+        roof.quad(corners, roof.flat_uv(corners), "tiles" if k in (2, 3) else "wood")
+    for ring, order in ((near, ((0, 1, 2), (0, 2, 4), (2, 3, 4))), (far, ((0, 2, 1), (0, 4, 2), (2, 4, 3)))):
+        for t in order:
+            corners = tuple(ring[k] for k in t)
+            roof.triangle(corners, roof.flat_uv(corners), "wood")
+    slab = box("slab", (-0.2, 0.0, -0.2), (5.8, 0.2, 4.2), "stone")
+    chimney = lattice("chimney", (5.0, 5.1, 5.5, 5.6), (0.2, 4.7, 4.9), (1.4, 1.5, 2.1, 2.2),
+        lambda x, y, z: y > 4.7 or (x < 5.5 and 1.5 < z < 2.1), lambda normal: "brick")
+    door = box("door", (0.8, 0.2, 3.85), (1.7, 2.2, 3.95), "wood")
+    step = box("step", (0.6, 0.0, 4.2), (1.9, 0.1, 4.7), "stone")
+    return [slab, walls, roof, chimney, door, step]
+
+
+# The statue
+
+
+def smooth_min(a, b, k):
+    """Polynomial smooth minimum: min(a, b) where they differ by more than k."""
+    h = max(k - abs(a - b), 0.0) / k
+    return min(a, b) - h * h * k * 0.25
+
+
+def ellipsoid(p, centre, radii):
+    q = sub(p, centre)
+    s = (q[0] / radii[0], q[1] / radii[1], q[2] / radii[2])
+    t = (s[0] / radii[0], s[1] / radii[1], s[2] / radii[2])
+    k0, k1 = length(s), length(t)
+    return -min(radii) if k1 == 0 else k0 * (k0 - 1) / k1
+
+
+def capsule(p, a, b, radius):
+    pa, ba = sub(p, a), sub(b, a)
+    h = min(max(dot(pa, ba) / dot(ba, ba), 0.0), 1.0)
+    return length(sub(pa, tuple(k * h for k in ba))) - radius
+
+
+def statue_distance(x, y, z):
+    """A sitting bear on a round base, 0.9 m high; mirrored in x."""
+    p = (abs(x), y, z)
+    d = ellipsoid(p, (0.0, 0.3, 0.02), (0.2, 0.27, 0.17))
+    d = smooth_min(d, ellipsoid(p, (0.0, 0.66, 0.02), (0.155, 0.145, 0.14)), 0.07)
+    d = smooth_min(d, ellipsoid(p, (0.0, 0.62, 0.15), (0.075, 0.06, 0.065)), 0.05)
+    d = smooth_min(d, ellipsoid(p, (0.115, 0.785, 0.0), (0.06, 0.06, 0.047)), 0.03)
+    d = smooth_min(d, capsule(p, (0.17, 0.48, 0.03), (0.22, 0.33, 0.13), 0.058), 0.06)
+    d = smooth_min(d, capsule(p, (0.13, 0.14, 0.08), (0.17, 0.14, 0.26), 0.075), 0.05)
+    d = smooth_min(d, ellipsoid(p, (0.175, 0.18, 0.3), (0.072, 0.085, 0.055)), 0.02)
+    radial, up, edge = length((x, 0.0, z - 0.06)) - 0.36, abs(y - 0.055) - 0.048, 0.046
+    outside = length((max(radial + edge, 0.0), max(up + edge, 0.0), 0.0)) - edge
+    base = outside + min(max(radial + edge, up + edge), 0.0)
+    return smooth_min(d, base, 0.06)
+
+
+def statue():
+    """Surface nets (Gibson 1998) on a lattice: a vertex in each cell that the surface crosses, a quad for each crossed edge."""
+    cell = 0.0255
+    low, counts = (-0.41, -0.015, -0.345), (33, 37, 34)
+    size = tuple(n + 1 for n in counts)
+    value = {}
+    for i in range(size[0]):
+        for j in range(size[1]):
+            for k in range(size[2]):
+                value[i, j, k] = statue_distance(low[0] + i * cell, low[1] + j * cell, low[2] + k * cell) or 1e-9
+    offsets = [(a, b, c) for a in (0, 1) for b in (0, 1) for c in (0, 1)]
+    edges = [(p, q) for p in offsets for q in offsets if sum(q) == sum(p) + 1 and all(q[m] >= p[m] for m in range(3))]
+    solid, ids = Solid("statue"), {}
+    for i in range(counts[0]):
+        for j in range(counts[1]):
+            for k in range(counts[2]):
+                crossings = []
+                for p, q in edges:
+                    a = value[i + p[0], j + p[1], k + p[2]]
+                    b = value[i + q[0], j + q[1], k + q[2]]
+                    if (a < 0) != (b < 0):
+                        t = a / (a - b)
+                        crossings.append(tuple(p[m] + t * (q[m] - p[m]) for m in range(3)))
+                if crossings:
+                    mean = [sum(c[m] for c in crossings) / len(crossings) for m in range(3)]
+                    ids[i, j, k] = solid.vertex(low[0] + (i + mean[0]) * cell, low[1] + (j + mean[1]) * cell,
+                        low[2] + (k + mean[2]) * cell)
+    for (i, j, k), a in value.items():
+        for axis in range(3):
+            step = [0, 0, 0]
+            step[axis] = 1
+            b = value.get((i + step[0], j + step[1], k + step[2]))
+            if b is None or (a < 0) == (b < 0):
+                continue
+            u, w = [0, 0, 0], [0, 0, 0]
+            u[(axis + 1) % 3] = 1
+            w[(axis + 2) % 3] = 1
+            ring = [ids[i - m * u[0] - n * w[0], j - m * u[1] - n * w[1], k - m * u[2] - n * w[2]]
+                for m, n in ((1, 1), (0, 1), (0, 0), (1, 0))]
+            if a > 0:
+                ring.reverse()
+            # The shorter diagonal gives the better triangles.
+            if length(sub(solid.positions[ring[0]], solid.positions[ring[2]])) > length(
+                    sub(solid.positions[ring[1]], solid.positions[ring[3]])):
+                ring = ring[1:] + ring[:1]
+            solid.quad(ring, solid.flat_uv(ring, 2.0), "bronze")
+    return [solid]
+
+
+MESHES = [
+    ("vase", "A vase with a wall thickness", vase, [("glaze", (0.2, 0.42, 0.62)), ("clay", (0.72, 0.42, 0.28))]),
+    ("wall", "A wall with a door and a window", wall, [("plaster", (0.86, 0.82, 0.74)), ("stone", (0.6, 0.58, 0.55))]),
+    ("column", "A fluted column", column, [("marble", (0.9, 0.89, 0.86))]),
+    ("house", "A small house of several closed objects that touch", house, [("plaster", (0.88, 0.84, 0.75)),
+        ("stone", (0.55, 0.54, 0.52)), ("tiles", (0.66, 0.28, 0.2)), ("wood", (0.48, 0.33, 0.2)),
+        ("brick", (0.58, 0.27, 0.2))]),
+    ("statue", "A sitting bear", statue, [("bronze", (0.56, 0.43, 0.25))]),
+]
+
+
+def main(arguments):
+    check = "--check" in arguments
+    folders = [a for a in arguments if a != "--check"]
+    if len(folders) > 1 or any(a.startswith("-") for a in folders):
+        sys.exit(__doc__)
+    here = os.path.dirname(os.path.abspath(__file__))
+    folder = folders[0] if folders else os.path.join(os.path.dirname(here), "graphs", "meshes")
+    stale = 0
+    for name, title, build, materials in MESHES:
+        for file, text in ((f"{name}.obj", obj_text(title, f"{name}.mtl", build())),
+                (f"{name}.mtl", mtl_text(materials))):
+            path = os.path.join(folder, file)
+            if check:
+                try:
+                    with open(path, newline="") as f:
+                        same = f.read() == text
+                except OSError:
+                    same = False
+                if not same:
+                    print(f"{path}: not what make_meshes.py writes", file=sys.stderr)
+                    stale += 1
+            else:
+                os.makedirs(folder, exist_ok=True)
+                with open(path, "w", newline="") as f:
+                    f.write(text)
+    sys.exit(1 if stale else 0)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
