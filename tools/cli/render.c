@@ -1,0 +1,594 @@
+/* `rubble render`: a picture of a model, of a fractured collection or of a graph's result. Reads through the
+ * public API, colours and moves the pieces, and leaves the light to render_scene. */
+
+#include "render.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "render_scene.h"
+#include "rubble/rubble.h"
+
+enum { EXIT_DONE = 0, EXIT_EVALUATION = 1, EXIT_USAGE = 2, EXIT_FILE = 3, MAX_SETTINGS = 64 };
+
+static const char HELP[] =
+    "usage: rubble render FILE [-o PICTURE.png] [options]\n"
+    "\n"
+    "Draws a mesh (.obj .glb .stl .ply .off), a collection (.rbl) or the result of a graph (.json .jsonc).\n"
+    "\n"
+    "  -o, --output PICTURE   file to write; default: FILE's name with .png, in this folder\n"
+    "  --explode AMOUNT       move pieces apart, 0 … 10 times their distance from the middle; default 0\n"
+    "  --by WORD              colours: bone (default), cluster or material\n"
+    "  --view VIEW            corner (default), front, back, left, right, top, or AZIMUTH,ELEVATION in "
+    "degrees\n"
+    "  --size WIDTHxHEIGHT    pixels, 16 … 16384 each; default 1200x900\n"
+    "  --samples COUNT        rays a pixel, 1 … 1024; default 16. More is smoother and slower\n"
+    "  --node ID              of a graph: the node to show; default: the last one that gives a collection\n"
+    "  --set NAME=VALUE       of a graph: sets a variable; may be repeated\n"
+    "  --threads COUNT        default: one per processor; the picture does not depend on it\n"
+    "\n"
+    "example: rubble render out/vase.rbl -o vase.png --explode 0.3\n";
+
+typedef enum colour_mode { BY_BONE, BY_CLUSTER, BY_MATERIAL } colour_mode;
+
+typedef struct settings {
+    const char *file, *output, *node;
+    const char *set[MAX_SETTINGS];
+    size_t set_count;
+    double explode;
+    colour_mode by;
+    render_options options;
+} settings;
+
+/* Arguments */
+
+static int usage_error(const char *what, const char *value)
+{
+    fprintf(stderr, "error: render: %s%s%s\n", what, value ? ": " : "", value ? value : "");
+    fprintf(stderr, "try `rubble render --help`\n");
+    return EXIT_USAGE;
+}
+
+static bool parse_number(const char *text, double low, double high, double *out, const char **end)
+{
+    char *stop;
+    double x = strtod(text, &stop);
+    if (stop == text || !(x >= low && x <= high)) return false;
+    if (end)
+        *end = stop;
+    else if (*stop)
+        return false;
+    *out = x;
+    return true;
+}
+
+static bool parse_count(const char *text, double low, double high, size_t *out)
+{
+    double x;
+    if (!parse_number(text, low, high, &x, NULL) || x != floor(x)) return false;
+    *out = (size_t)x;
+    return true;
+}
+
+static bool parse_size(const char *text, render_options *options)
+{
+    double w, h;
+    const char *rest;
+    if (!parse_number(text, 16, 16384, &w, &rest) || *rest != 'x') return false;
+    if (!parse_number(rest + 1, 16, 16384, &h, NULL) || w != floor(w) || h != floor(h)) return false;
+    options->width = (size_t)w;
+    options->height = (size_t)h;
+    return true;
+}
+
+static bool parse_view(const char *text, render_options *options)
+{
+    static const struct {
+        const char *word;
+        double azimuth_deg, elevation_deg;
+    } views[] = {{"corner", 35, 20}, {"front", 0, 8}, {"back", 180, 8}, {"left", -90, 8}, {"right", 90, 8},
+        {"top", 0, 80}};
+    for (size_t i = 0; i < sizeof views / sizeof views[0]; i++) {
+        if (strcmp(text, views[i].word) == 0) {
+            options->azimuth_deg = views[i].azimuth_deg;
+            options->elevation_deg = views[i].elevation_deg;
+            return true;
+        }
+    }
+    const char *rest;
+    return parse_number(text, -360, 360, &options->azimuth_deg, &rest) && *rest == ',' &&
+           parse_number(rest + 1, -89, 89, &options->elevation_deg, NULL);
+}
+
+static bool parse_mode(const char *text, colour_mode *mode)
+{
+    static const char *const words[] = {"bone", "cluster", "material"};
+    for (int i = 0; i < 3; i++) {
+        if (strcmp(text, words[i]) == 0) {
+            *mode = (colour_mode)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Takes one option with its value. */
+static bool parse_option(settings *s, const char *name, const char *value)
+{
+    size_t number;
+    if (strcmp(name, "-o") == 0 || strcmp(name, "--output") == 0) return (s->output = value)[0] != 0;
+    if (strcmp(name, "--explode") == 0) return parse_number(value, 0, 10, &s->explode, NULL);
+    if (strcmp(name, "--by") == 0) return parse_mode(value, &s->by);
+    if (strcmp(name, "--view") == 0) return parse_view(value, &s->options);
+    if (strcmp(name, "--size") == 0) return parse_size(value, &s->options);
+    if (strcmp(name, "--node") == 0) return (s->node = value)[0] != 0;
+    if (strcmp(name, "--set") == 0) {
+        if (s->set_count == MAX_SETTINGS || !strchr(value, '=')) return false;
+        s->set[s->set_count++] = value;
+        return true;
+    }
+    if (strcmp(name, "--samples") == 0) {
+        if (!parse_count(value, 1, 1024, &number)) return false;
+        s->options.samples = (int)number;
+        return true;
+    }
+    if (!parse_count(value, 0, 1024, &number)) return false; /* --threads */
+    s->options.thread_count = (unsigned)number;
+    return true;
+}
+
+static bool is_option(const char *name)
+{
+    static const char *const names[] = {"-o", "--output", "--explode", "--by", "--view", "--size", "--node",
+        "--set", "--samples", "--threads"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (strcmp(name, names[i]) == 0) return true;
+    }
+    return false;
+}
+
+/* @return −1 to go on, else an exit code */
+static int parse_arguments(int argc, char **argv, settings *s)
+{
+    memset(s, 0, sizeof *s);
+    render_options_init(&s->options);
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
+            fputs(HELP, stdout);
+            return EXIT_DONE;
+        }
+        if (argv[i][0] == '-' && argv[i][1]) {
+            char name[16] = "";
+            const char *equals = strchr(argv[i], '=');
+            size_t length = equals ? (size_t)(equals - argv[i]) : strlen(argv[i]);
+            if (length < sizeof name) memcpy(name, argv[i], length);
+            if (!is_option(name)) return usage_error("unknown option", argv[i]);
+            if (!equals && i + 1 == argc) return usage_error("a value is missing after", argv[i]);
+            const char *value = equals ? equals + 1 : argv[++i];
+            if (!parse_option(s, name, value)) {
+                fprintf(stderr, "error: render: %s does not take \"%s\"\ntry `rubble render --help`\n", name,
+                    value);
+                return EXIT_USAGE;
+            }
+        } else if (s->file) {
+            return usage_error("one file only, please", argv[i]);
+        } else {
+            s->file = argv[i];
+        }
+    }
+    return s->file ? -1 : usage_error("which file?", NULL);
+}
+
+/* Reading */
+
+static int exit_code(rbl_status status)
+{
+    switch (status) {
+    case RBL_OK:
+        return EXIT_DONE;
+    case RBL_ERR_READ:
+    case RBL_ERR_WRITE:
+    case RBL_ERR_PARSE:
+        return EXIT_FILE;
+    case RBL_ERR_GRAPH:
+    case RBL_ERR_NOT_FOUND:
+        return EXIT_USAGE;
+    default:
+        return EXIT_EVALUATION;
+    }
+}
+
+static void print_messages(const rbl_messages *messages)
+{
+    for (size_t i = 0; i < rbl_messages_count(messages); i++) {
+        char *text = NULL;
+        if (rbl_messages_get(messages, i)->severity == RBL_NOTE) continue;
+        if (rbl_messages_format(messages, i, &text) == RBL_OK) fputs(text, stderr);
+        rbl_messages_free_text(messages, text);
+    }
+}
+
+static const char *extension(const char *path)
+{
+    const char *dot = strrchr(path, '.'), *slash = strrchr(path, '/');
+    return dot && (!slash || dot > slash) ? dot : "";
+}
+
+static bool is_graph(const char *path)
+{
+    return strcmp(extension(path), ".json") == 0 || strcmp(extension(path), ".jsonc") == 0;
+}
+
+/* A graph of one node that reads the file; freed by the caller. */
+static char *make_graph_text(const char *path)
+{
+    const char *type = strcmp(extension(path), ".rbl") == 0 ? "LoadCollection" : "MeshToCollection";
+    char *text = malloc(strlen(path) * 6 + 128);
+    if (!text) return NULL;
+    char *p = text + sprintf(text,
+                         "{\"rubble\": 1, \"nodes\": {\"file\": {\"type\": \"%s\", \"params\": {\"file\": \"",
+                         type);
+    for (const unsigned char *c = (const unsigned char *)path; *c; c++) {
+        if (*c == '"' || *c == '\\' || *c < 0x20)
+            p += sprintf(p, "\\u%04x", *c);
+        else
+            *p++ = (char)*c;
+    }
+    strcpy(p, "\"}}}}");
+    return text;
+}
+
+static rbl_status load_graph(
+    rbl_engine *engine, const settings *s, rbl_messages **messages, rbl_graph **graph)
+{
+    if (is_graph(s->file)) return rbl_graph_load_file(engine, s->file, messages, graph);
+    char *path = realpath(s->file, NULL);
+    if (!path) {
+        fprintf(stderr, "error: %s: %s\n", s->file, strerror(errno));
+        return RBL_ERR_READ;
+    }
+    char *text = make_graph_text(path);
+    rbl_status status =
+        text ? rbl_graph_load_text(engine, "render", text, strlen(text), messages, graph) : RBL_ERR_NO_MEMORY;
+    free(text);
+    free(path);
+    return status;
+}
+
+static rbl_status set_variables(rbl_graph *graph, const settings *s, rbl_messages **messages)
+{
+    rbl_status status = RBL_OK;
+    for (size_t i = 0; i < s->set_count && status == RBL_OK; i++) {
+        const char *equals = strchr(s->set[i], '=');
+        char name[80] = "";
+        if ((size_t)(equals - s->set[i]) < sizeof name) memcpy(name, s->set[i], (size_t)(equals - s->set[i]));
+        status = rbl_graph_set_variable_text(graph, name, equals + 1, messages);
+    }
+    return status;
+}
+
+/* The node to show: the one asked for, else the last whose first output is a collection. */
+static const char *choose_node(const rbl_graph *graph, const settings *s)
+{
+    if (s->node) return s->node;
+    for (size_t i = rbl_graph_node_count(graph); i-- > 0;) {
+        const rbl_port_desc *outputs = rbl_graph_node_desc(graph, i)->outputs;
+        if (outputs && outputs[0].name && outputs[0].kind == RBL_VALUE_COLLECTION)
+            return rbl_graph_node_id(graph, i);
+    }
+    return NULL;
+}
+
+/* The collection as plain arrays, borrowed from the run. */
+typedef struct asset {
+    const rbl_collection *collection;
+    size_t bones, geometries, materials;
+    const int32_t *parent, *bone_geometry, *geometry_bone;
+    const double (*transform)[16];
+    const int32_t *vertex_start, *vertex_count, *face_start, *face_count;
+    const double (*position)[3];
+    const int32_t (*face)[3];
+    const int32_t *material;
+    const unsigned char *internal;
+    const float (*normal)[3];
+    const float (*base_colour)[4];
+} asset;
+
+static const void *attribute(const rbl_collection *c, const char *group, const char *name, rbl_type type)
+{
+    rbl_attribute_view view;
+    if (rbl_collection_attribute(c, group, name, &view) != RBL_OK) return NULL;
+    return view.type == type && !view.is_list && view.stride == rbl_type_bytes(type) ? view.data : NULL;
+}
+
+static bool read_asset(const rbl_collection *c, asset *a)
+{
+    *a = (asset){
+        .collection = c,
+        .bones = rbl_collection_group_size(c, "bone"),
+        .geometries = rbl_collection_group_size(c, "geometry"),
+        .materials = rbl_collection_group_size(c, "material"),
+        .parent = attribute(c, "bone", "parent", RBL_INT32),
+        .bone_geometry = attribute(c, "bone", "geometry", RBL_INT32),
+        .transform = attribute(c, "bone", "transform", RBL_MAT4),
+        .geometry_bone = attribute(c, "geometry", "bone", RBL_INT32),
+        .vertex_start = attribute(c, "geometry", "vertex_start", RBL_INT32),
+        .vertex_count = attribute(c, "geometry", "vertex_count", RBL_INT32),
+        .face_start = attribute(c, "geometry", "face_start", RBL_INT32),
+        .face_count = attribute(c, "geometry", "face_count", RBL_INT32),
+        .position = attribute(c, "vertex", "position", RBL_VEC3),
+        .face = attribute(c, "face", "vertices", RBL_INT32_3),
+        .material = attribute(c, "face", "material", RBL_INT32),
+        .internal = attribute(c, "face", "internal", RBL_BOOL),
+        .normal = attribute(c, "corner", "normal", RBL_FLOAT_3),
+        .base_colour = attribute(c, "material", "base_color", RBL_FLOAT_4),
+    };
+    return a->parent && a->transform && a->geometry_bone && a->vertex_start && a->vertex_count &&
+           a->face_start && a->face_count && a->position && a->face;
+}
+
+/* Placing */
+
+/* out = a · b, column-major. */
+static void multiply(const double a[16], const double b[16], double out[16])
+{
+    for (int column = 0; column < 4; column++) {
+        for (int row = 0; row < 4; row++) {
+            double sum = 0;
+            for (int k = 0; k < 4; k++)
+                sum += a[k * 4 + row] * b[column * 4 + k];
+            out[column * 4 + row] = sum;
+        }
+    }
+}
+
+static void apply(const double m[16], const double p[3], double w, double out[3])
+{
+    for (int row = 0; row < 3; row++)
+        out[row] = m[row] * p[0] + m[4 + row] * p[1] + m[8 + row] * p[2] + m[12 + row] * w;
+}
+
+/* World transforms; a parent comes before its children. */
+static double (*world_transforms(const asset *a))[16]
+{
+    double(*world)[16] = malloc((a->bones ? a->bones : 1) * sizeof *world);
+    if (!world) return NULL;
+    for (size_t b = 0; b < a->bones; b++) {
+        int32_t parent = a->parent[b];
+        if (parent >= 0 && (size_t)parent < b)
+            multiply(world[parent], a->transform[b], world[b]);
+        else
+            memcpy(world[b], a->transform[b], sizeof world[b]);
+    }
+    return world;
+}
+
+typedef struct bounds {
+    double low[3], high[3];
+} bounds;
+
+static const bounds NOTHING = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
+
+static void grow(bounds *b, const double p[3])
+{
+    for (int k = 0; k < 3; k++) {
+        b->low[k] = fmin(b->low[k], p[k]);
+        b->high[k] = fmax(b->high[k], p[k]);
+    }
+}
+
+static bounds geometry_bounds(const asset *a, size_t geometry, const double world[16])
+{
+    bounds b = NOTHING;
+    for (int32_t v = 0; v < a->vertex_count[geometry]; v++) {
+        double p[3];
+        apply(world, a->position[a->vertex_start[geometry] + v], 1, p);
+        grow(&b, p);
+    }
+    return b;
+}
+
+/* Sideways a piece moves away from the middle axis; upwards by its height above the ground, so that what
+ * stands on the ground goes on standing there. */
+static void explode_offset(const bounds *piece, const bounds *all, double amount, double out[3])
+{
+    for (int k = 0; k < 3; k++)
+        out[k] = amount * ((piece->low[k] + piece->high[k]) / 2 - (all->low[k] + all->high[k]) / 2);
+    out[1] = amount * (piece->low[1] - all->low[1]);
+}
+
+/* Colours */
+
+static void palette(size_t index, bool inside, float out[3])
+{
+    static const double lightness[] = {0.74, 0.80, 0.69};
+    double hue_deg = fmod(28 + 137.50776405 * (double)index, 360); /* golden angle: neighbours differ */
+    if (inside)
+        render_colour(0.89, 0.035, hue_deg, out);
+    else
+        render_colour(lightness[index % 3], 0.115, hue_deg, out);
+}
+
+static bool is_interior(const asset *a, size_t face)
+{
+    if (a->internal && a->internal[face]) return true;
+    if (!a->material || a->material[face] < 0 || (size_t)a->material[face] >= a->materials) return false;
+    return strcmp(rbl_collection_string(a->collection, "material", "name", (size_t)a->material[face]),
+               "interior") == 0;
+}
+
+static void face_colour(const asset *a, colour_mode by, size_t geometry, size_t face, float out[3])
+{
+    bool inside = is_interior(a, face);
+    int32_t bone = a->geometry_bone[geometry];
+    if (by == BY_MATERIAL) {
+        size_t material = a->material && a->material[face] >= 0 ? (size_t)a->material[face] : 0;
+        if (inside)
+            render_colour(0.83, 0.03, 70, out);
+        else if (a->base_colour && material < a->materials)
+            memcpy(out, a->base_colour[material], 3 * sizeof(float));
+        else
+            palette(material, false, out);
+    } else if (by == BY_CLUSTER && a->parent[bone] >= 0) {
+        palette((size_t)a->parent[bone], inside, out);
+        float shade = 0.82f + 0.06f * (float)(geometry * 5 % 7 % 4);
+        for (int k = 0; k < 3 && !inside; k++)
+            out[k] *= shade;
+    } else {
+        palette(geometry, inside, out);
+    }
+}
+
+/* Triangles */
+
+static void fill_triangle(const asset *a, size_t face, const double world[16], const double offset[3],
+    const bounds *all, double size, render_triangle *t)
+{
+    memset(t, 0, sizeof *t);
+    for (int c = 0; c < 3; c++) {
+        double p[3];
+        apply(world, a->position[a->face[face][c]], 1, p);
+        for (int k = 0; k < 3; k++) /* moved near the origin before precision is lost */
+            t->position[c][k] = (float)((p[k] + offset[k] - all->low[k]) / size);
+        if (!a->normal) continue;
+        double n[3], own[3] = {a->normal[face * 3 + (size_t)c][0], a->normal[face * 3 + (size_t)c][1],
+                         a->normal[face * 3 + (size_t)c][2]};
+        apply(world, own, 0, n); /* bones turn and scale evenly */
+        double length = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
+        for (int k = 0; k < 3 && length > 0; k++)
+            t->normal[c][k] = (float)(n[k] / length);
+    }
+}
+
+/* @return triangles freed by the caller; NULL when out of memory or when there is none (*count 0) */
+static render_triangle *collect_triangles(const asset *a, const settings *s, size_t *count)
+{
+    double(*world)[16] = world_transforms(a);
+    size_t total = 0;
+    for (size_t g = 0; g < a->geometries; g++)
+        total += (size_t)a->face_count[g];
+    render_triangle *triangles = malloc((total ? total : 1) * sizeof *triangles);
+    bounds all = NOTHING, *pieces = malloc((a->geometries ? a->geometries : 1) * sizeof *pieces);
+    size_t n = 0;
+    if (!world || !triangles || !pieces) goto done;
+    for (size_t g = 0; g < a->geometries; g++) {
+        pieces[g] = geometry_bounds(a, g, world[a->geometry_bone[g]]);
+        if (!a->vertex_count[g]) continue;
+        grow(&all, pieces[g].low);
+        grow(&all, pieces[g].high);
+    }
+    double size = fmax(fmax(all.high[0] - all.low[0], all.high[1] - all.low[1]), all.high[2] - all.low[2]);
+    for (size_t g = 0; g < a->geometries; g++) {
+        double offset[3];
+        explode_offset(&pieces[g], &all, s->explode, offset);
+        for (int32_t f = 0; f < a->face_count[g]; f++) {
+            size_t face = (size_t)(a->face_start[g] + f);
+            fill_triangle(
+                a, face, world[a->geometry_bone[g]], offset, &all, size > 0 ? size : 1, &triangles[n]);
+            face_colour(a, s->by, g, face, triangles[n++].colour);
+        }
+    }
+done:
+    *count = total;
+    free(world);
+    free(pieces);
+    if (n == total && n > 0) return triangles;
+    free(triangles);
+    return NULL;
+}
+
+/* The command */
+
+static char *default_output(const char *file)
+{
+    const char *slash = strrchr(file, '/'), *name = slash ? slash + 1 : file;
+    size_t length = strlen(name) - strlen(extension(name));
+    char *out = malloc(length + 5);
+    if (out) sprintf(out, "%.*s.png", (int)length, name);
+    return out;
+}
+
+static int draw(const rbl_collection *collection, const settings *s)
+{
+    asset a;
+    if (!collection || !read_asset(collection, &a)) {
+        fprintf(stderr, "error: %s: there is no collection to show\n", s->file);
+        return EXIT_EVALUATION;
+    }
+    size_t count = 0, pixels = s->options.width * s->options.height;
+    render_triangle *triangles = collect_triangles(&a, s, &count);
+    unsigned char *rgb = malloc(pixels * 3);
+    char *made = s->output ? NULL : default_output(s->file);
+    const char *output = s->output ? s->output : made;
+    const char *problem = count == 0 ? "there is nothing to see" : NULL;
+    if (!problem && (!triangles || !rgb || !output)) problem = "out of memory";
+    if (!problem) problem = render_image(triangles, count, &s->options, rgb);
+    int code = EXIT_DONE;
+    if (problem) {
+        fprintf(stderr, "error: %s: %s\n", s->file, problem);
+        code = EXIT_EVALUATION;
+    } else if (!render_write_png(output, rgb, s->options.width, s->options.height)) {
+        fprintf(stderr, "error: %s: cannot be written: %s\n", output, strerror(errno));
+        code = EXIT_FILE;
+    } else {
+        printf("%s\n", output);
+    }
+    free(triangles);
+    free(rgb);
+    free(made);
+    return code;
+}
+
+static int evaluate_and_draw(rbl_engine *engine, const settings *s)
+{
+    rbl_messages *messages = NULL;
+    rbl_graph *graph = NULL;
+    rbl_run *run = NULL;
+    int code;
+    rbl_status status = load_graph(engine, s, &messages, &graph);
+    if (status == RBL_OK) status = set_variables(graph, s, &messages);
+    const char *node = status == RBL_OK ? choose_node(graph, s) : NULL;
+    if (status == RBL_OK && !node) {
+        fprintf(stderr, "error: %s: no node gives a collection\n", s->file);
+        status = RBL_ERR_GRAPH;
+    }
+    if (status == RBL_OK) {
+        rbl_evaluate_options options;
+        rbl_evaluate_options_init(&options);
+        options.only_node = node;
+        status = rbl_evaluate(graph, &options, &run);
+        if (status == RBL_ERR_NOT_FOUND && !run)
+            fprintf(stderr, "error: %s has no node \"%s\"\n", s->file, node);
+    }
+    print_messages(messages);
+    if (run) print_messages(rbl_run_messages(run));
+    code = status == RBL_OK ? draw(rbl_value_collection(rbl_run_value(run, node)), s) : exit_code(status);
+    rbl_run_destroy(run);
+    rbl_graph_destroy(graph);
+    rbl_messages_destroy(messages);
+    return code;
+}
+
+int rubble_render(int argc, char **argv)
+{
+    settings s;
+    int code = parse_arguments(argc, argv, &s);
+    if (code >= 0) return code;
+    rbl_engine_options options;
+    rbl_engine_options_init(&options);
+    options.thread_count = (int)s.options.thread_count;
+    rbl_engine *engine = NULL;
+    rbl_status status = rbl_engine_create(&options, &engine);
+    if (status != RBL_OK) {
+        fprintf(stderr, "error: %s\n", rbl_status_text(status));
+        return EXIT_EVALUATION;
+    }
+    code = evaluate_and_draw(engine, &s);
+    rbl_engine_destroy(engine);
+    return code;
+}
