@@ -1,0 +1,851 @@
+/// Cutting bones: collect meshes in world space, cut each by its complex, then lay out one new surface from
+/// the geometries that stay and the pieces.
+
+#include "fracture/ops/fracture.h"
+
+#include <math.h>
+
+#include "fracture/base/alloc.h"
+#include "fracture/base/rng.h"
+#include "fracture/base/threads.h"
+#include "fracture/geometry/cut.h"
+#include "fracture/ops/surface.h"
+
+/// From this many bones on, bones are cut side by side instead of each by all threads.
+enum { BONES_SIDE_BY_SIDE = 8 };
+
+/// One bone that is cut.
+typedef struct bone_cut {
+    int32_t bone, geometry;
+    bool moved; /* its world transform is not the identity: `positions` holds world positions */
+    double (*positions)[3];
+    double inverse[16];         /* world → bone, when moved */
+    rbli_mesh_view mesh;        /* world space */
+    int32_t (*triangles)[3];    /* of the mesh, from vertex 0 of the geometry */
+    rbli_cell_complex *complex; /* own, or NULL for the shared one */
+    rbli_cut_result *result;
+} bone_cut;
+
+typedef struct fracture_job {
+    const rbl_collection *in;
+    const rbli_fracture_options *options;
+    bone_cut *cuts;
+    size_t cut_count;
+    rbli_cell_complex *shared;
+} fracture_job;
+
+rbli_fracture_options rbli_fracture_default_options(void)
+{
+    return (rbli_fracture_options){
+        .chance = 1, .group = true, .split_islands = true, .internal_material = "interior"};
+}
+
+static bool is_identity(const double m[16])
+{
+    for (int i = 0; i < 16; i++)
+        if (m[i] != (i % 5 == 0)) return false;
+    return true;
+}
+
+static void transform_point(const double m[16], const double p[3], double out[3])
+{
+    for (int r = 0; r < 3; r++)
+        out[r] = m[r] * p[0] + m[4 + r] * p[1] + m[8 + r] * p[2] + m[12 + r];
+}
+
+/// Inverse of an affine transform; false when it has none.
+static bool invert_affine(const double m[16], double out[16])
+{
+    double c[9], det = 0;
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) {
+            int a = (i + 1) % 3, b = (i + 2) % 3, d = (j + 1) % 3, e = (j + 2) % 3;
+            c[3 * i + j] =
+                m[4 * a + d] * m[4 * b + e] - m[4 * a + e] * m[4 * b + d]; /* cofactor of column i, row j */
+        }
+    for (int j = 0; j < 3; j++)
+        det += m[j] * c[j];
+    if (!(fabs(det) > 0) || !isfinite(1 / det)) return false;
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            out[4 * j + i] = c[3 * i + j] / det;
+    for (int r = 0; r < 3; r++) {
+        out[12 + r] = -(out[r] * m[12] + out[4 + r] * m[13] + out[8 + r] * m[14]);
+        out[4 * r + 3] = 0;
+    }
+    out[15] = 1;
+    return true;
+}
+
+/// The mesh of one bone in world space.
+static rbl_status prepare_bone(
+    rbl_context *ctx, const rbl_collection *in, const double world[16], bone_cut *cut)
+{
+    size_t g = (size_t)cut->geometry;
+    int32_t vertex_start =
+        ((const int32_t *)rbli_collection_read(in, "geometry", "vertex_start", RBL_INT32))[g];
+    int32_t vertex_count =
+        ((const int32_t *)rbli_collection_read(in, "geometry", "vertex_count", RBL_INT32))[g];
+    int32_t face_start = ((const int32_t *)rbli_collection_read(in, "geometry", "face_start", RBL_INT32))[g];
+    int32_t face_count = ((const int32_t *)rbli_collection_read(in, "geometry", "face_count", RBL_INT32))[g];
+    const double(*positions)[3] = rbli_collection_read(in, "vertex", "position", RBL_VEC3);
+    const int32_t(*faces)[3] = rbli_collection_read(in, "face", "vertices", RBL_INT32_3);
+    rbl_status status = RBL_OK;
+
+    cut->triangles = rbli_alloc(ctx, (size_t)face_count, sizeof *cut->triangles);
+    RBL_TRY_ALLOC(cut->triangles);
+    for (int32_t f = 0; f < face_count; f++)
+        for (int k = 0; k < 3; k++)
+            cut->triangles[f][k] = faces[face_start + f][k] - vertex_start;
+    cut->moved = !is_identity(world);
+    if (cut->moved) {
+        if (!invert_affine(world, cut->inverse))
+            return rbli_fail(ctx, RBL_ERR_COLLECTION, "bone \"%s\" has a transform without an inverse",
+                rbli_collection_string(in, "bone", "name", (size_t)cut->bone));
+        cut->positions = rbli_alloc(ctx, (size_t)vertex_count, sizeof *cut->positions);
+        RBL_TRY_ALLOC(cut->positions);
+        for (int32_t v = 0; v < vertex_count; v++)
+            transform_point(world, positions[vertex_start + v], cut->positions[v]);
+    }
+    cut->mesh = (rbli_mesh_view){cut->moved ? (const double(*)[3])cut->positions : positions + vertex_start,
+        (size_t)vertex_count, (const int32_t(*)[3])cut->triangles, (size_t)face_count};
+done:
+    return status;
+}
+
+static rbl_status collect_bones(rbl_context *ctx, fracture_job *job)
+{
+    rbl_status status = RBL_OK;
+    int32_t *leaves = NULL;
+    size_t leaf_count = 0;
+    double(*world)[16] = NULL;
+    RBL_TRY(rbli_rigid_leaves(ctx, job->in, job->options->selection, &leaves, &leaf_count));
+    RBL_TRY(rbli_hierarchy_world_transforms(ctx, job->in, &world));
+    job->cuts = rbli_calloc(ctx, leaf_count, sizeof *job->cuts);
+    RBL_TRY_ALLOC(job->cuts);
+    const int32_t *geometry = rbli_collection_read(job->in, "bone", "geometry", RBL_INT32);
+    for (size_t i = 0; i < leaf_count; i++) {
+        rbli_rng rng = rbli_rng_make(job->options->seed, RBLI_RNG_CHANCE, (uint64_t)leaves[i]);
+        if (rbli_rng_double(&rng) >= job->options->chance) continue;
+        bone_cut *cut = &job->cuts[job->cut_count++];
+        cut->bone = leaves[i];
+        cut->geometry = geometry[leaves[i]];
+        RBL_TRY(prepare_bone(ctx, job->in, world[leaves[i]], cut));
+    }
+done:
+    rbli_free(ctx, leaves);
+    rbli_free(ctx, world);
+    return status;
+}
+
+/// Widens a box to the bounds of a mesh's used vertices.
+static void grow_box(const rbli_mesh_view *mesh, double low[3], double high[3])
+{
+    for (size_t v = 0; v < mesh->vertex_count; v++)
+        for (int k = 0; k < 3; k++) {
+            low[k] = fmin(low[k], mesh->positions[v][k]);
+            high[k] = fmax(high[k], mesh->positions[v][k]);
+        }
+}
+
+/// The complex of the cuts first … first + count − 1 over their padded box.
+static rbl_status make_complex(rbl_context *ctx, const fracture_job *job, size_t first, size_t count,
+    uint32_t seed, rbli_cell_complex **out)
+{
+    double low[3] = {HUGE_VAL, HUGE_VAL, HUGE_VAL}, high[3] = {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL};
+    for (size_t i = first; i < first + count; i++)
+        grow_box(&job->cuts[i].mesh, low, high);
+    double diagonal = 0;
+    for (int k = 0; k < 3; k++)
+        diagonal = fmax(diagonal, high[k] - low[k]);
+    for (int k = 0; k < 3; k++) {
+        low[k] -= diagonal / 16;
+        high[k] += diagonal / 16;
+    }
+    return job->options->make_complex(ctx, low, high, seed, job->options->user, out);
+}
+
+static rbl_status cut_bones(rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
+{
+    (void)block;
+    (void)worker;
+    fracture_job *job = user;
+    rbli_cut_options options = {.split_islands = job->options->split_islands};
+    for (size_t i = begin; i < end; i++) {
+        bone_cut *cut = &job->cuts[i];
+        rbl_status status =
+            rbli_cut(ctx, &cut->mesh, cut->complex ? cut->complex : job->shared, &options, &cut->result);
+        if (status == RBL_ERR_OPEN_MESH || status == RBL_ERR_INTERNAL)
+            rbli_fail(ctx, status, "while cutting bone \"%s\"",
+                rbli_collection_string(job->in, "bone", "name", (size_t)cut->bone));
+        if (status != RBL_OK) return status;
+    }
+    return RBL_OK;
+}
+
+static rbl_status run_cuts(rbl_context *ctx, fracture_job *job)
+{
+    rbl_status status = RBL_OK;
+    if (job->cut_count == 0) return RBL_OK;
+    if (job->options->group) {
+        RBL_TRY(make_complex(ctx, job, 0, job->cut_count, job->options->seed, &job->shared));
+    } else {
+        for (size_t i = 0; i < job->cut_count; i++) {
+            rbli_rng rng = rbli_rng_make(job->options->seed, RBLI_RNG_BONE_SEED, (uint64_t)job->cuts[i].bone);
+            RBL_TRY(make_complex(ctx, job, i, 1, rbli_rng_u32(&rng), &job->cuts[i].complex));
+        }
+    }
+    if (job->cut_count >= BONES_SIDE_BY_SIDE) {
+        RBL_TRY(rbli_parallel_for(ctx, job->cut_count, 1, cut_bones, job));
+    } else {
+        for (size_t i = 0; i < job->cut_count; i++)
+            RBL_TRY(cut_bones(ctx, i, i + 1, i, 0, job));
+    }
+done:
+    return status;
+}
+
+static const rbli_cell_complex *complex_of(const fracture_job *job, const bone_cut *cut)
+{
+    return cut->complex ? cut->complex : job->shared;
+}
+
+/// True when the bone falls into several pieces; otherwise it stays as it is.
+static bool is_broken(const bone_cut *cut)
+{
+    return cut->result->piece_count > 1;
+}
+
+/// The layout of the new surface.
+typedef struct layout {
+    size_t kept_count;        /* geometries that stay */
+    int32_t *geometry_source; /* [geometry_count] old geometry */
+    size_t geometry_count, vertex_count, face_count, weights_count;
+    int32_t *vertex_start, *vertex_counts, *face_start, *face_counts; /* [geometry_count] */
+    double (*positions)[3];
+    int32_t *vertex_source;
+    int32_t (*faces)[3];
+    int32_t *face_source, *weights_index;
+    double (*weights)[3][3];
+    int32_t *cap_facet; /* [face_count] facet of the complex for a cap, else −1 */
+} layout;
+
+static void free_layout(rbl_context *ctx, layout *l)
+{
+    void *arrays[] = {l->geometry_source, l->vertex_start, l->vertex_counts, l->face_start, l->face_counts,
+        l->positions, l->vertex_source, l->faces, l->face_source, l->weights_index, l->weights, l->cap_facet};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
+        rbli_free(ctx, arrays[i]);
+}
+
+/// Counts what the new surface holds and gives every geometry its ranges.
+static rbl_status size_layout(rbl_context *ctx, const fracture_job *job, layout *l)
+{
+    rbl_status status = RBL_OK;
+    size_t old_count = rbli_collection_size(job->in, "geometry"), pieces = 0;
+    const int32_t *old_vertices = rbli_collection_read(job->in, "geometry", "vertex_count", RBL_INT32);
+    const int32_t *old_faces = rbli_collection_read(job->in, "geometry", "face_count", RBL_INT32);
+    bool *gone = rbli_calloc(ctx, old_count, 1);
+    RBL_TRY_ALLOC(gone);
+    for (size_t i = 0; i < job->cut_count; i++)
+        if (is_broken(&job->cuts[i])) {
+            gone[job->cuts[i].geometry] = true;
+            pieces += job->cuts[i].result->piece_count;
+            l->weights_count += job->cuts[i].result->origins.weights_count;
+        }
+    int32_t **ranges[] = {
+        &l->geometry_source, &l->vertex_start, &l->vertex_counts, &l->face_start, &l->face_counts};
+    for (size_t i = 0; i < 5; i++) {
+        *ranges[i] = rbli_alloc(ctx, old_count + pieces, sizeof **ranges[i]);
+        RBL_TRY_ALLOC(*ranges[i]);
+    }
+    size_t n = 0;
+    for (size_t g = 0; g < old_count; g++) {
+        if (gone[g]) continue;
+        l->geometry_source[n] = (int32_t)g;
+        l->vertex_counts[n] = old_vertices[g];
+        l->face_counts[n++] = old_faces[g];
+    }
+    l->kept_count = n;
+    for (size_t i = 0; i < job->cut_count; i++) {
+        const bone_cut *cut = &job->cuts[i];
+        if (!is_broken(cut)) continue;
+        for (size_t p = 0; p < cut->result->piece_count; p++) {
+            l->geometry_source[n] = cut->geometry;
+            l->vertex_counts[n] = cut->result->vertex_start[p + 1] - cut->result->vertex_start[p];
+            l->face_counts[n++] = cut->result->triangle_start[p + 1] - cut->result->triangle_start[p];
+        }
+    }
+    l->geometry_count = n;
+    for (size_t g = 0; g < n; g++) {
+        if (l->vertex_count + (size_t)l->vertex_counts[g] > INT32_MAX / 4 ||
+            l->face_count + (size_t)l->face_counts[g] > INT32_MAX / 4) {
+            status = rbli_fail(
+                ctx, RBL_ERR_LIMIT, "the pieces have more than %d vertices or faces", INT32_MAX / 4);
+            goto done;
+        }
+        l->vertex_start[g] = (int32_t)l->vertex_count;
+        l->face_start[g] = (int32_t)l->face_count;
+        l->vertex_count += (size_t)l->vertex_counts[g];
+        l->face_count += (size_t)l->face_counts[g];
+    }
+done:
+    rbli_free(ctx, gone);
+    return status;
+}
+
+static void keep_geometry(const fracture_job *job, layout *l, size_t g)
+{
+    size_t old = (size_t)l->geometry_source[g];
+    int32_t vertex_start =
+        ((const int32_t *)rbli_collection_read(job->in, "geometry", "vertex_start", RBL_INT32))[old];
+    int32_t face_start =
+        ((const int32_t *)rbli_collection_read(job->in, "geometry", "face_start", RBL_INT32))[old];
+    const double(*positions)[3] = rbli_collection_read(job->in, "vertex", "position", RBL_VEC3);
+    const int32_t(*faces)[3] = rbli_collection_read(job->in, "face", "vertices", RBL_INT32_3);
+    for (int32_t v = 0; v < l->vertex_counts[g]; v++) {
+        l->vertex_source[l->vertex_start[g] + v] = vertex_start + v;
+        memcpy(l->positions[l->vertex_start[g] + v], positions[vertex_start + v], sizeof *positions);
+    }
+    for (int32_t f = 0; f < l->face_counts[g]; f++) {
+        int32_t at = l->face_start[g] + f;
+        for (int k = 0; k < 3; k++)
+            l->faces[at][k] = faces[face_start + f][k] - vertex_start + l->vertex_start[g];
+        l->face_source[at] = face_start + f;
+        l->weights_index[at] = -1;
+        l->cap_facet[at] = -1;
+    }
+}
+
+/// Copies all pieces of one bone; they are contiguous in the result as in the layout, from geometry `g` on.
+static void place_pieces(
+    const fracture_job *job, layout *l, size_t g, const bone_cut *cut, size_t weights_start)
+{
+    const rbli_cut_result *result = cut->result;
+    size_t old = (size_t)cut->geometry;
+    int32_t vertex_start =
+        ((const int32_t *)rbli_collection_read(job->in, "geometry", "vertex_start", RBL_INT32))[old];
+    int32_t face_start =
+        ((const int32_t *)rbli_collection_read(job->in, "geometry", "face_start", RBL_INT32))[old];
+    const double(*positions)[3] = rbli_collection_read(job->in, "vertex", "position", RBL_VEC3);
+    int32_t to_vertex = l->vertex_start[g] - result->vertex_start[0];
+    int32_t to_face = l->face_start[g] - result->triangle_start[0];
+    for (size_t v = 0; v < result->vertex_count; v++) {
+        double *out = l->positions[(int32_t)v + to_vertex];
+        int32_t source = result->vertex_source[v];
+        l->vertex_source[(int32_t)v + to_vertex] = source < 0 ? -1 : vertex_start + source;
+        if (source >= 0)
+            memcpy(out, positions[vertex_start + source], sizeof *positions);
+        else if (cut->moved)
+            transform_point(cut->inverse, result->positions[v], out);
+        else
+            memcpy(out, result->positions[v], sizeof *result->positions);
+    }
+    for (size_t t = 0; t < result->triangle_count; t++) {
+        int32_t at = (int32_t)t + to_face, source = result->origins.source[t],
+                row = result->origins.weights_index[t];
+        for (int k = 0; k < 3; k++)
+            l->faces[at][k] = result->triangles[t][k] + to_vertex;
+        l->face_source[at] = source < 0 ? -1 : face_start + source;
+        l->weights_index[at] = row < 0 || source < 0 ? -1 : row + (int32_t)weights_start;
+        l->cap_facet[at] = source < 0 ? -1 - source : -1;
+    }
+    if (result->origins.weights_count)
+        memcpy(l->weights + weights_start, result->origins.weights,
+            result->origins.weights_count * sizeof *l->weights);
+}
+
+static rbl_status fill_layout(rbl_context *ctx, const fracture_job *job, layout *l)
+{
+    rbl_status status = RBL_OK;
+    RBL_TRY_ALLOC(l->positions = rbli_alloc(ctx, l->vertex_count, sizeof *l->positions));
+    RBL_TRY_ALLOC(l->vertex_source = rbli_alloc(ctx, l->vertex_count, sizeof *l->vertex_source));
+    RBL_TRY_ALLOC(l->faces = rbli_alloc(ctx, l->face_count, sizeof *l->faces));
+    RBL_TRY_ALLOC(l->face_source = rbli_alloc(ctx, l->face_count, sizeof *l->face_source));
+    RBL_TRY_ALLOC(l->weights_index = rbli_alloc(ctx, l->face_count, sizeof *l->weights_index));
+    RBL_TRY_ALLOC(l->weights = rbli_alloc(ctx, l->weights_count, sizeof *l->weights));
+    RBL_TRY_ALLOC(l->cap_facet = rbli_alloc(ctx, l->face_count, sizeof *l->cap_facet));
+    for (size_t g = 0; g < l->kept_count; g++)
+        keep_geometry(job, l, g);
+    size_t g = l->kept_count, weights_start = 0;
+    for (size_t i = 0; i < job->cut_count; i++) {
+        if (!is_broken(&job->cuts[i])) continue;
+        place_pieces(job, l, g, &job->cuts[i], weights_start);
+        g += job->cuts[i].result->piece_count;
+        weights_start += job->cuts[i].result->origins.weights_count;
+    }
+done:
+    return status;
+}
+
+static rbl_status write_geometries(rbl_context *ctx, rbl_collection *c, const layout *l)
+{
+    rbl_status status = RBL_OK;
+    static const char *const names[] = {"vertex_start", "vertex_count", "face_start", "face_count"};
+    const int32_t *values[] = {l->vertex_start, l->vertex_counts, l->face_start, l->face_counts};
+    RBL_TRY(rbli_collection_gather(ctx, c, "geometry", l->geometry_source, l->geometry_count));
+    for (size_t i = 0; i < 4; i++) {
+        void *out;
+        RBL_TRY(rbli_collection_write(ctx, c, "geometry", names[i], RBL_INT32, &out));
+        memcpy(out, values[i], l->geometry_count * sizeof(int32_t));
+    }
+done:
+    return status;
+}
+
+/// "Wall_3", "Wall_3b" for its second island, … "Wall_3z", "Wall_3ba".
+static char *piece_name(rbl_context *ctx, const char *parent, int32_t site, size_t island)
+{
+    char letters[16];
+    size_t at = sizeof letters - 1;
+    letters[at] = 0;
+    for (size_t rest = island; rest > 0 && at > 0; rest /= 26)
+        letters[--at] = (char)('a' + rest % 26);
+    return rbli_format(ctx, "%s_%d%s", parent, (int)site, letters + at);
+}
+
+/// Attributes of bones that a piece does not inherit from the bone it was cut from.
+static const char *const own_bone_attributes[] = {
+    "parent", "level", "name", "type", "transform", "geometry", "site", "sheet"};
+enum { OWN_BONE_ATTRIBUTE_COUNT = sizeof own_bone_attributes / sizeof *own_bone_attributes };
+
+/// Copies the other attributes of bones from parents to the new bones from `first` on.
+static rbl_status inherit_attributes(
+    rbl_context *ctx, rbl_collection *c, size_t first, size_t count, const int32_t *parents)
+{
+    rbl_status status = RBL_OK;
+    rbli_buffer *own[OWN_BONE_ATTRIBUTE_COUNT] = {NULL};
+    int32_t *source = rbli_alloc(ctx, first + count, sizeof *source);
+    RBL_TRY_ALLOC(source);
+    for (size_t b = 0; b < first + count; b++)
+        source[b] = b < first ? (int32_t)b : parents[b - first];
+    for (size_t i = 0; i < OWN_BONE_ATTRIBUTE_COUNT; i++) {
+        rbli_buffer *buffer = rbli_collection_buffer(c, "bone", own_bone_attributes[i]);
+        if (buffer) own[i] = rbli_buffer_retain(buffer);
+    }
+    RBL_TRY(rbli_collection_gather(ctx, c, "bone", source, first + count));
+    for (size_t i = 0; i < OWN_BONE_ATTRIBUTE_COUNT; i++)
+        if (own[i]) RBL_TRY(rbli_collection_set(ctx, c, "bone", own_bone_attributes[i], own[i]));
+done:
+    for (size_t i = 0; i < OWN_BONE_ATTRIBUTE_COUNT; i++)
+        rbli_buffer_release(own[i]);
+    rbli_free(ctx, source);
+    return status;
+}
+
+/// Appends the pieces as bones and turns broken bones into clusters.
+static rbl_status write_bones(
+    rbl_context *ctx, const fracture_job *job, rbl_collection *c, const layout *l, rbli_fracture_result *out)
+{
+    rbl_status status = RBL_OK;
+    size_t count = l->geometry_count - l->kept_count, n = 0;
+    int32_t first = (int32_t)rbli_collection_size(c, "bone");
+    int32_t *parents = rbli_alloc(ctx, count, sizeof *parents),
+            *sites = rbli_alloc(ctx, count, sizeof *sites);
+    char **names = rbli_calloc(ctx, count, sizeof *names);
+    out->new_bones = rbli_alloc(ctx, count + job->cut_count, sizeof *out->new_bones);
+    RBL_TRY_ALLOC(parents);
+    RBL_TRY_ALLOC(sites);
+    RBL_TRY_ALLOC(names);
+    RBL_TRY_ALLOC(out->new_bones);
+    for (size_t i = 0; i < job->cut_count; i++) {
+        const bone_cut *cut = &job->cuts[i];
+        if (!is_broken(cut)) {
+            out->new_bones[out->new_count++] = cut->bone;
+            continue;
+        }
+        const char *parent = rbli_collection_string(c, "bone", "name", (size_t)cut->bone);
+        size_t island = 0;
+        for (size_t p = 0; p < cut->result->piece_count; p++, n++) {
+            int32_t cell = cut->result->piece_cell[p];
+            island = p > 0 && cut->result->piece_cell[p - 1] == cell ? island + 1 : 0;
+            parents[n] = cut->bone;
+            sites[n] = complex_of(job, cut)->cell_site[cell];
+            names[n] = piece_name(ctx, parent, sites[n], island);
+            RBL_TRY_ALLOC(names[n]);
+        }
+    }
+    for (size_t i = 0; i < count; i++)
+        out->new_bones[out->new_count++] = first + (int32_t)i;
+    if (count > 0) {
+        RBL_TRY(rbli_hierarchy_add_bones(
+            ctx, c, count, parents, (const char *const *)names, RBLI_BONE_RIGID, &first));
+        RBL_TRY(inherit_attributes(ctx, c, (size_t)first, count, parents));
+    }
+
+    void *geometry, *type, *site, *owner;
+    RBL_TRY(rbli_collection_write(ctx, c, "bone", "geometry", RBL_INT32, &geometry));
+    RBL_TRY(rbli_collection_write(ctx, c, "bone", "type", RBL_INT32, &type));
+    RBL_TRY(rbli_collection_write(ctx, c, "bone", "site", RBL_INT32, &site));
+    RBL_TRY(rbli_collection_write(ctx, c, "geometry", "bone", RBL_INT32, &owner));
+    for (size_t g = 0; g < l->kept_count; g++)
+        ((int32_t *)geometry)[((int32_t *)owner)[g]] = (int32_t)g;
+    for (size_t i = 0; i < count; i++) {
+        ((int32_t *)geometry)[first + (int32_t)i] = (int32_t)(l->kept_count + i);
+        ((int32_t *)owner)[l->kept_count + i] = first + (int32_t)i;
+        ((int32_t *)site)[first + (int32_t)i] = sites[i];
+    }
+    for (size_t i = 0; i < job->cut_count; i++) {
+        const bone_cut *cut = &job->cuts[i];
+        if (is_broken(cut)) {
+            ((int32_t *)geometry)[cut->bone] = -1;
+            ((int32_t *)type)[cut->bone] = RBLI_BONE_CLUSTER;
+        } else if (cut->result->piece_count == 1) {
+            ((int32_t *)site)[cut->bone] = complex_of(job, cut)->cell_site[cut->result->piece_cell[0]];
+        }
+    }
+done:
+    for (size_t i = 0; names && i < count; i++)
+        rbli_free(ctx, names[i]);
+    rbli_free(ctx, names);
+    rbli_free(ctx, parents);
+    rbli_free(ctx, sites);
+    return status;
+}
+
+/// How one facet is textured: outward normal of its negative cell, and two axes in its plane, in the bone's
+/// frame.
+typedef struct facet_frame {
+    double normal[3], u[3], v[3];
+} facet_frame;
+
+/// Newell's normal of a facet; axes depend on the plane alone.
+static facet_frame frame_of_facet(const rbli_cell_complex *k, int32_t facet, const double *inverse)
+{
+    facet_frame frame = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
+    int32_t begin = k->facet_start[facet], end = k->facet_start[facet + 1];
+    double origin[3], before[3], here[3];
+    for (int32_t i = begin - 1; i < end; i++) {
+        int32_t vertex = k->facet_vertices[i < begin ? end - 1 : i];
+        if (inverse)
+            transform_point(inverse, k->vertices[vertex], here);
+        else
+            memcpy(here, k->vertices[vertex], sizeof here);
+        if (i < begin) memcpy(origin, here, sizeof origin);
+        for (int a = 0; a < 3; a++)
+            here[a] -= origin[a];
+        if (i >= begin)
+            for (int a = 0; a < 3; a++) {
+                int b = (a + 1) % 3, c = (a + 2) % 3;
+                frame.normal[a] += before[b] * here[c] - before[c] * here[b];
+            }
+        memcpy(before, here, sizeof before);
+    }
+    double largest = fmax(fabs(frame.normal[0]), fmax(fabs(frame.normal[1]), fabs(frame.normal[2])));
+    if (!(largest > 0)) frame.normal[2] = largest = 1;
+    double length = 0;
+    for (int a = 0; a < 3; a++) {
+        frame.normal[a] /= largest;
+        length += frame.normal[a] * frame.normal[a];
+    }
+    for (int a = 0; a < 3; a++)
+        frame.normal[a] /= sqrt(length);
+    /* u = normal × the axis that is least along it */
+    int least = 0;
+    for (int a = 1; a < 3; a++)
+        if (fabs(frame.normal[a]) < fabs(frame.normal[least])) least = a;
+    int b = (least + 1) % 3, c = (least + 2) % 3;
+    double side = sqrt(frame.normal[b] * frame.normal[b] + frame.normal[c] * frame.normal[c]);
+    frame.u[b] = frame.normal[c] / side;
+    frame.u[c] = -frame.normal[b] / side;
+    for (int a = 0; a < 3; a++) {
+        int d = (a + 1) % 3, e = (a + 2) % 3;
+        frame.v[a] = frame.normal[d] * frame.u[e] - frame.normal[e] * frame.u[d];
+    }
+    return frame;
+}
+
+/// UV units per unit of length on the exterior of a geometry: √(Σ UV areas / Σ areas); 1 without UVs.
+static double texel_density(const rbl_collection *in, size_t geometry, const char *uv_name)
+{
+    const float(*uv)[2] = rbli_collection_read(in, "corner", uv_name, RBL_FLOAT_2);
+    const bool *internal = rbli_collection_read(in, "face", "internal", RBL_BOOL);
+    const double(*positions)[3] = rbli_collection_read(in, "vertex", "position", RBL_VEC3);
+    const int32_t(*faces)[3] = rbli_collection_read(in, "face", "vertices", RBL_INT32_3);
+    int32_t start =
+        ((const int32_t *)rbli_collection_read(in, "geometry", "face_start", RBL_INT32))[geometry];
+    int32_t count =
+        ((const int32_t *)rbli_collection_read(in, "geometry", "face_count", RBL_INT32))[geometry];
+    double uv_area = 0, area = 0;
+    for (int32_t f = start; uv && f < start + count; f++) {
+        if (internal && internal[f]) continue;
+        double a[3], b[3], ua[2], ub[2];
+        for (int k = 0; k < 3; k++) {
+            a[k] = positions[faces[f][1]][k] - positions[faces[f][0]][k];
+            b[k] = positions[faces[f][2]][k] - positions[faces[f][0]][k];
+        }
+        for (int k = 0; k < 2; k++) {
+            ua[k] = (double)uv[3 * f + 1][k] - uv[3 * f][k];
+            ub[k] = (double)uv[3 * f + 2][k] - uv[3 * f][k];
+        }
+        double n[3] = {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
+        area += sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
+        uv_area += fabs(ua[0] * ub[1] - ua[1] * ub[0]);
+    }
+    double density = area > 0 ? sqrt(uv_area / area) : 0;
+    return density > 0 && isfinite(density) ? density : 1;
+}
+
+/// Writable arrays of the faces and corners that caps fill in.
+typedef struct cap_target {
+    const double (*positions)[3];
+    const int32_t (*faces)[3];
+    int32_t *material, *origin;
+    bool *internal, *visible;
+    float (*normal)[3];
+    float (*tangent)[4]; /* or NULL */
+    float (*color)[4];   /* or NULL */
+    float (*uv[8])[2];
+    const char *uv_name[8];
+} cap_target;
+
+static const char *const uv_names[8] = {"uv0", "uv1", "uv2", "uv3", "uv4", "uv5", "uv6", "uv7"};
+
+static rbl_status open_cap_target(rbl_context *ctx, rbl_collection *c, cap_target *target)
+{
+    rbl_status status = RBL_OK;
+    void *out;
+    RBL_TRY(rbli_collection_write(ctx, c, "face", "material", RBL_INT32, &out));
+    target->material = out;
+    RBL_TRY(rbli_collection_write(ctx, c, "face", "internal", RBL_BOOL, &out));
+    target->internal = out;
+    RBL_TRY(rbli_collection_write(ctx, c, "face", "visible", RBL_BOOL, &out));
+    target->visible = out;
+    RBL_TRY(rbli_collection_write(ctx, c, "face", "origin", RBL_INT32, &out));
+    target->origin = out;
+    RBL_TRY(rbli_collection_write(ctx, c, "corner", "normal", RBL_FLOAT_3, &out));
+    target->normal = out;
+    if (rbli_collection_buffer(c, "corner", "tangent")) {
+        RBL_TRY(rbli_collection_write(ctx, c, "corner", "tangent", RBL_FLOAT_4, &out));
+        target->tangent = out;
+    }
+    if (rbli_collection_buffer(c, "corner", "color")) {
+        RBL_TRY(rbli_collection_write(ctx, c, "corner", "color", RBL_FLOAT_4, &out));
+        target->color = out;
+    }
+    for (int i = 0; i < 8; i++) {
+        if (i > 0 && !rbli_collection_buffer(c, "corner", uv_names[i])) continue;
+        RBL_TRY(rbli_collection_write(ctx, c, "corner", uv_names[i], RBL_FLOAT_2, &out));
+        target->uv[i] = out;
+    }
+    target->positions = rbli_collection_read(c, "vertex", "position", RBL_VEC3);
+    target->faces = rbli_collection_read(c, "face", "vertices", RBL_INT32_3);
+done:
+    return status;
+}
+
+static double dot(const double a[3], const double b[3])
+{
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+/// Fills in one cap triangle. `sign` is +1 for the facet's negative cell, −1 for its positive one.
+static void fill_cap(const cap_target *target, size_t face, const facet_frame *frame, double sign,
+    const double origin[3], const double density[8])
+{
+    for (size_t k = 0; k < 3; k++) {
+        size_t corner = 3 * face + k;
+        double p[3];
+        for (int a = 0; a < 3; a++) {
+            p[a] = target->positions[target->faces[face][k]][a] - origin[a];
+            target->normal[corner][a] = (float)(sign * frame->normal[a]);
+            if (target->tangent) target->tangent[corner][a] = (float)frame->u[a];
+        }
+        if (target->tangent) target->tangent[corner][3] = (float)sign;
+        if (target->color)
+            for (int a = 0; a < 4; a++)
+                target->color[corner][a] = 1;
+        for (int i = 0; i < 8; i++)
+            if (target->uv[i]) {
+                target->uv[i][corner][0] = (float)(dot(p, frame->u) * density[i]);
+                target->uv[i][corner][1] = (float)(dot(p, frame->v) * density[i]);
+            }
+    }
+}
+
+/// Material, flat normals and planar UVs of all caps.
+static rbl_status write_caps(rbl_context *ctx, const fracture_job *job, rbl_collection *c, const layout *l)
+{
+    rbl_status status = RBL_OK;
+    facet_frame *frames = NULL;
+    cap_target target = {0};
+    int32_t material;
+    RBL_TRY(rbli_material_index(ctx, c, job->options->internal_material, &material));
+    RBL_TRY(open_cap_target(ctx, c, &target));
+    size_t g = l->kept_count;
+    for (size_t i = 0; i < job->cut_count; i++) {
+        const bone_cut *cut = &job->cuts[i];
+        if (!is_broken(cut)) continue;
+        const rbli_cell_complex *k = complex_of(job, cut);
+        if (!frames || !job->options->group || cut->moved || (i > 0 && job->cuts[i - 1].moved)) {
+            rbli_free(ctx, frames);
+            RBL_TRY_ALLOC(frames = rbli_alloc(ctx, k->facet_count, sizeof *frames));
+            for (size_t f = 0; f < k->facet_count; f++)
+                frames[f] = frame_of_facet(k, (int32_t)f, cut->moved ? cut->inverse : NULL);
+        }
+        double density[8];
+        for (int u = 0; u < 8; u++)
+            density[u] = texel_density(job->in, (size_t)cut->geometry, uv_names[u]);
+        const double *origin = ((const double(*)[3])rbli_collection_read(
+            job->in, "geometry", "bounds_min", RBL_VEC3))[cut->geometry];
+        for (size_t p = 0; p < cut->result->piece_count; p++, g++)
+            for (int32_t f = 0; f < l->face_counts[g]; f++) {
+                size_t face = (size_t)(l->face_start[g] + f);
+                int32_t facet = l->cap_facet[face];
+                if (facet < 0) continue;
+                target.material[face] = material;
+                target.internal[face] = true;
+                target.visible[face] = true;
+                target.origin[face] = k->facet_origin[facet];
+                double sign = k->facet_cells[facet][0] == cut->result->piece_cell[p] ? 1 : -1;
+                fill_cap(&target, face, &frames[facet], sign, origin, density);
+            }
+    }
+done:
+    rbli_free(ctx, frames);
+    return status;
+}
+
+/// Old contacts between geometries that stay, and the new ones.
+static rbl_status write_contacts(
+    rbl_context *ctx, const fracture_job *job, rbl_collection *c, const layout *l)
+{
+    rbl_status status = RBL_OK;
+    size_t old_geometries = rbli_collection_size(job->in, "geometry");
+    size_t old_count = rbli_collection_size(job->in, "contact"), count = 0;
+    const int32_t(*old_pairs)[2] = rbli_collection_read(job->in, "contact", "geometries", RBL_INT32_2);
+    const double *old_areas = rbli_collection_read(job->in, "contact", "area", RBL_DOUBLE);
+    if (!old_pairs || !old_areas) old_count = 0;
+    int32_t *renumber = rbli_alloc(ctx, old_geometries, sizeof *renumber);
+    RBL_TRY_ALLOC(renumber);
+    for (size_t g = 0; g < old_geometries; g++)
+        renumber[g] = -1;
+    for (size_t g = 0; g < l->kept_count; g++)
+        renumber[l->geometry_source[g]] = (int32_t)g;
+    size_t most = old_count;
+    for (size_t i = 0; i < job->cut_count; i++)
+        if (is_broken(&job->cuts[i])) most += job->cuts[i].result->contact_count;
+    RBL_TRY(rbli_collection_resize(ctx, c, "contact", most));
+    void *pairs_out, *areas_out;
+    RBL_TRY(rbli_collection_write(ctx, c, "contact", "geometries", RBL_INT32_2, &pairs_out));
+    RBL_TRY(rbli_collection_write(ctx, c, "contact", "area", RBL_DOUBLE, &areas_out));
+    int32_t(*pairs)[2] = pairs_out;
+    double *areas = areas_out;
+    for (size_t i = 0; i < old_count; i++) {
+        int32_t a = renumber[old_pairs[i][0]], b = renumber[old_pairs[i][1]];
+        if (a < 0 || b < 0) continue;
+        pairs[count][0] = a;
+        pairs[count][1] = b;
+        areas[count++] = old_areas[i];
+    }
+    size_t g = l->kept_count;
+    for (size_t i = 0; i < job->cut_count; i++) {
+        const rbli_cut_result *result = job->cuts[i].result;
+        if (!is_broken(&job->cuts[i])) continue;
+        for (size_t n = 0; n < result->contact_count; n++) {
+            pairs[count][0] = (int32_t)g + result->contacts[n].piece_a;
+            pairs[count][1] = (int32_t)g + result->contacts[n].piece_b;
+            areas[count++] = result->contacts[n].area;
+        }
+        g += result->piece_count;
+    }
+    RBL_TRY(rbli_collection_resize(ctx, c, "contact", count));
+done:
+    rbli_free(ctx, renumber);
+    return status;
+}
+
+static rbl_status remove_hulls_of_cut_bones(rbl_context *ctx, const fracture_job *job, rbl_collection *c)
+{
+    rbl_status status = RBL_OK;
+    size_t hull_count = rbli_collection_size(c, "convex");
+    const int32_t *owner = rbli_collection_read(c, "convex", "bone", RBL_INT32);
+    if (!owner || hull_count == 0) return RBL_OK;
+    bool *broken = rbli_calloc(ctx, rbli_collection_size(job->in, "bone"), 1);
+    bool *keep = rbli_calloc(ctx, hull_count, 1);
+    RBL_TRY_ALLOC(broken);
+    RBL_TRY_ALLOC(keep);
+    for (size_t i = 0; i < job->cut_count; i++)
+        broken[job->cuts[i].bone] = is_broken(&job->cuts[i]);
+    for (size_t h = 0; h < hull_count; h++)
+        keep[h] = !broken[owner[h]];
+    RBL_TRY(rbli_collection_filter(ctx, c, "convex", keep, NULL));
+done:
+    rbli_free(ctx, broken);
+    rbli_free(ctx, keep);
+    return status;
+}
+
+/// Cells that gave no piece of any bone they were meant for.
+static rbl_status count_empty_cells(rbl_context *ctx, const fracture_job *job, size_t *out)
+{
+    *out = 0;
+    for (size_t i = 0; i < job->cut_count;) {
+        const rbli_cell_complex *k = complex_of(job, &job->cuts[i]);
+        bool *used = rbli_calloc(ctx, k->cell_count, 1);
+        if (!used) return RBL_ERR_NO_MEMORY;
+        size_t end = job->shared ? job->cut_count : i + 1;
+        for (; i < end; i++)
+            for (size_t p = 0; p < job->cuts[i].result->piece_count; p++)
+                used[job->cuts[i].result->piece_cell[p]] = true;
+        for (size_t c = 0; c < k->cell_count; c++)
+            *out += !used[c];
+        rbli_free(ctx, used);
+    }
+    return RBL_OK;
+}
+
+static rbl_status assemble(
+    rbl_context *ctx, const fracture_job *job, rbl_collection *c, layout *l, rbli_fracture_result *out)
+{
+    rbl_status status = RBL_OK;
+    RBL_TRY(size_layout(ctx, job, l));
+    if (l->geometry_count > l->kept_count) {
+        RBL_TRY(fill_layout(ctx, job, l));
+        rbli_surface_map map = {l->vertex_count, (const double(*)[3])l->positions, l->vertex_source,
+            l->face_count, (const int32_t(*)[3])l->faces, l->face_source, l->weights_index,
+            (const double(*)[3][3])l->weights};
+        RBL_TRY(rbli_surface_replace(ctx, c, &map));
+        RBL_TRY(write_geometries(ctx, c, l));
+        RBL_TRY(write_caps(ctx, job, c, l));
+        RBL_TRY(rbli_surface_measure(ctx, c, l->kept_count));
+        RBL_TRY(remove_hulls_of_cut_bones(ctx, job, c));
+        RBL_TRY(write_contacts(ctx, job, c, l));
+        rbli_collection_remove_group(c, "proximity");
+        rbli_collection_remove_group(c, "connection");
+    }
+    RBL_TRY(write_bones(ctx, job, c, l, out));
+    for (size_t i = 0; i < job->cut_count; i++)
+        out->cut_count += is_broken(&job->cuts[i]);
+    RBL_TRY(count_empty_cells(ctx, job, &out->empty_cell_count));
+done:
+    return status;
+}
+
+rbl_status rbli_fracture(rbl_context *ctx, const rbl_collection *in, const rbli_fracture_options *options,
+    rbli_fracture_result *out)
+{
+    rbl_status status = RBL_OK;
+    fracture_job job = {.in = in, .options = options};
+    layout l = {0};
+    rbli_fracture_result made = {0};
+    RBL_TRY(collect_bones(ctx, &job));
+    RBL_TRY(run_cuts(ctx, &job));
+    RBL_TRY(rbli_collection_copy(ctx, in, &made.collection));
+    RBL_TRY(assemble(ctx, &job, made.collection, &l, &made));
+    *out = made;
+    made = (rbli_fracture_result){0};
+done:
+    rbli_collection_release(made.collection);
+    rbli_free(ctx, made.new_bones);
+    free_layout(ctx, &l);
+    for (size_t i = 0; i < job.cut_count; i++) {
+        rbli_cut_result_destroy(ctx, job.cuts[i].result);
+        rbli_cell_complex_destroy(ctx, job.cuts[i].complex);
+        rbli_free(ctx, job.cuts[i].positions);
+        rbli_free(ctx, job.cuts[i].triangles);
+    }
+    rbli_free(ctx, job.cuts);
+    rbli_cell_complex_destroy(ctx, job.shared);
+    return status;
+}

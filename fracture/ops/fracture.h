@@ -1,0 +1,50 @@
+#ifndef RUBBLE_OPS_FRACTURE_H
+#define RUBBLE_OPS_FRACTURE_H
+
+/// Breaking bones of a collection by a cell complex: what all cutter nodes share.
+
+#include "fracture/collection/hierarchy.h"
+#include "fracture/geometry/cell_complex.h"
+
+/// Makes the complex for a box (world space, already padded). Called one at a time, may warn. `seed` is the
+/// options' seed for a group cut, else one of the bone's own.
+typedef rbl_status (*rbli_complex_fn)(rbl_context *ctx, const double box_min[3], const double box_max[3],
+    uint32_t seed, void *user, rbli_cell_complex **out);
+
+typedef struct rbli_fracture_options {
+    const rbli_selection *selection; /* NULL: all rigid leaves */
+    double chance;                   /* each bone is cut with this probability, by seed; default 1 */
+    uint32_t seed;                   /* default 0 */
+    bool group;                      /* default true: one complex over all chosen bones, else one a bone */
+    bool split_islands;              /* default true */
+    const char *internal_material;   /* default "interior": found by name or added */
+    rbli_complex_fn make_complex;
+    void *user;
+} rbli_fracture_options;
+rbli_fracture_options rbli_fracture_default_options(void);
+
+typedef struct rbli_fracture_result {
+    rbl_collection *collection; /* the caller's reference */
+    int32_t *new_bones; /* [new_count] ascending: pieces, and bones that one cell holds whole; rbli_free */
+    size_t new_count;
+    size_t cut_count;        /* bones that became clusters */
+    size_t empty_cell_count; /* cells of all complexes that gave no piece */
+} rbli_fracture_result;
+
+/// Cuts the chosen rigid leaves. A bone that falls into several pieces becomes a cluster with the pieces as
+/// its rigid children: name PARENT_SITE (further islands of a site: PARENT_SITEb, PARENT_SITEc, …), identity
+/// transforms, attribute `site`; user attributes are inherited. A bone that one cell holds whole stays as it
+/// is and gets the site. Internal faces get the internal material, flat normals and planar UVs at the
+/// exterior's texel density (their unit square is one unit of length where the exterior has no UVs). Group
+/// `contact` (geometries INT32_2, area DOUBLE) records which pieces of one cut share facets. Hulls of cut
+/// bones, and the groups proximity and connection, which no longer hold, are removed.
+/// @param in  not changed; shares all untouched arrays with the result
+/// @param out set on success only
+/// @return RBL_OK · RBL_ERR_COLLECTION (selection of another topology) · RBL_ERR_OPEN_MESH, the message names
+/// the bone · what
+///         make_complex returns · RBL_ERR_NO_MEMORY · RBL_ERR_CANCELLED
+/// Threads: uses the context's pool. Same bytes for any thread count.
+rbl_status rbli_fracture(rbl_context *ctx, const rbl_collection *in, const rbli_fracture_options *options,
+    rbli_fracture_result *out);
+
+#endif

@@ -1,0 +1,420 @@
+/// Repair, then one bone a mesh node from its solid shells.
+
+#include "fracture/ops/solidify.h"
+
+#include <stdio.h>
+
+#include "fracture/base/alloc.h"
+#include "fracture/collection/hierarchy.h"
+#include "fracture/ops/surface.h"
+
+typedef struct solidify_job {
+    const rbl_collection *in;
+    const rbli_solidify_options *options;
+    rbli_repair_result *repair;
+    int32_t *geometry_bone; /* [geometry_count] bone of each old geometry */
+    bool *kept;             /* [shell_count] shell is part of the result */
+    int32_t *shell_bone;    /* [shell_count] new geometry of a kept shell */
+    size_t geometry_count;  /* new geometries */
+    int32_t *geometry_node; /* [geometry_count] old geometry */
+    int32_t *geometry_part; /* [geometry_count] number within the node, −1 unless split_components */
+} solidify_job;
+
+rbli_solidify_options rbli_solidify_default_options(void)
+{
+    return (rbli_solidify_options){.repair = rbli_repair_default_options()};
+}
+
+/// Name of the bone that a shell comes from.
+static const char *node_name(const solidify_job *job, int32_t node)
+{
+    return rbli_collection_string(job->in, "bone", "name", (size_t)job->geometry_bone[node]);
+}
+
+static rbl_status run_repair(rbl_context *ctx, solidify_job *job)
+{
+    rbl_status status = RBL_OK;
+    size_t faces = rbli_collection_size(job->in, "face"),
+           geometries = rbli_collection_size(job->in, "geometry");
+    const int32_t *start = rbli_collection_read(job->in, "geometry", "face_start", RBL_INT32);
+    const int32_t *count = rbli_collection_read(job->in, "geometry", "face_count", RBL_INT32);
+    const int32_t *owner = rbli_collection_read(job->in, "geometry", "bone", RBL_INT32);
+    int32_t *node = rbli_alloc(ctx, faces, sizeof *node);
+    job->geometry_bone = rbli_alloc(ctx, geometries, sizeof *job->geometry_bone);
+    RBL_TRY_ALLOC(node);
+    RBL_TRY_ALLOC(job->geometry_bone);
+    for (size_t g = 0; g < geometries; g++) {
+        job->geometry_bone[g] = owner[g];
+        for (int32_t f = start[g]; f < start[g] + count[g]; f++)
+            node[f] = (int32_t)g;
+    }
+    rbli_mesh_view mesh = {rbli_collection_read(job->in, "vertex", "position", RBL_VEC3),
+        rbli_collection_size(job->in, "vertex"),
+        rbli_collection_read(job->in, "face", "vertices", RBL_INT32_3), faces};
+    RBL_TRY(rbli_repair(ctx, &mesh, node, &job->options->repair, &job->repair));
+done:
+    rbli_free(ctx, node);
+    return status;
+}
+
+/// True when an ancestor of the shell is a solid that swallows it: an odd number of inward turns does not lie
+/// between.
+static bool is_swallowed(const rbli_shell *shells, size_t shell)
+{
+    int32_t parent = shells[shell].parent;
+    if (shells[shell].kind == RBLI_SHELL_SOLID && parent >= 0 && shells[parent].kind == RBLI_SHELL_SOLID)
+        return true;
+    return false;
+}
+
+/// Decides which shells are part of the result.
+static rbl_status choose_shells(rbl_context *ctx, solidify_job *job, size_t *swallowed)
+{
+    const rbli_shell *shells = job->repair->shells;
+    size_t count = job->repair->shell_count;
+    job->kept = rbli_calloc(ctx, count, 1);
+    if (!job->kept) return RBL_ERR_NO_MEMORY;
+    for (size_t s = 0; s < count; s++) {
+        job->kept[s] = shells[s].kind == RBLI_SHELL_SOLID || shells[s].kind == RBLI_SHELL_CAVITY;
+        /* A shell within a swallowed one goes with it. The chain of parents is as long as shells are nested.
+         */
+        for (int32_t a = (int32_t)s; job->kept[s] && a >= 0; a = shells[a].parent)
+            if (is_swallowed(shells, (size_t)a)) {
+                job->kept[s] = false;
+                ++*swallowed;
+            }
+    }
+    return RBL_OK;
+}
+
+/// Errors for everything that cannot be broken yet; all of them, not the first alone.
+static rbl_status refuse(rbl_context *ctx, const solidify_job *job)
+{
+    rbl_status status = RBL_OK;
+    size_t solids = 0;
+    for (size_t s = 0; s < job->repair->shell_count; s++) {
+        const rbli_shell *shell = &job->repair->shells[s];
+        solids += job->kept[s] && shell->kind == RBLI_SHELL_SOLID;
+        if (shell->kind == RBLI_SHELL_SHEET)
+            status = rbli_fail(ctx, RBL_ERR_OPEN_MESH,
+                "shell %zu of \"%s\" (%d triangles, %d open borders) is not closed: %s", s,
+                node_name(job, shell->node), (int)shell->triangle_count, (int)shell->open_loop_count,
+                shell->why ? shell->why : "a hole stays open");
+        else if (job->kept[s] && shell->overlaps_other)
+            status = rbli_fail(ctx, RBL_ERR_MESH,
+                "shell %zu of \"%s\" (%d triangles) overlaps another shell of the same mesh node: a volume "
+                "would count twice",
+                s, node_name(job, shell->node), (int)shell->triangle_count);
+    }
+    if (status == RBL_OK && solids == 0)
+        status = rbli_fail(
+            ctx, RBL_ERR_MESH, "there is no solid in the mesh: no closed shell that encloses a volume");
+    return status;
+}
+
+static const char *plural(size_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
+/// A warning, counted: with `strict` the first one is the reason to refuse.
+static void warn_counted(rbl_context *ctx, size_t *warnings, const char *text)
+{
+    ++*warnings;
+    rbli_warn(ctx, "%s", text);
+}
+
+static void report_shells(rbl_context *ctx, const solidify_job *job, size_t swallowed, size_t *warnings)
+{
+    const rbli_repair_result *r = job->repair;
+    size_t solids = 0, cavities = 0, filled = 0;
+    double area = 0, filled_area = 0;
+    char text[512];
+    for (size_t s = 0; s < r->shell_count; s++) {
+        const rbli_shell *shell = &r->shells[s];
+        solids += shell->kind == RBLI_SHELL_SOLID;
+        cavities += shell->kind == RBLI_SHELL_CAVITY;
+        filled += shell->filled_loop_count > 0;
+        area += shell->area;
+        filled_area += shell->filled_area;
+    }
+    rbli_note(ctx, "%zu mesh node%s, %zu shell%s: %zu solid%s, %zu cavit%s",
+        rbli_collection_size(job->in, "geometry"), plural(rbli_collection_size(job->in, "geometry")),
+        r->shell_count, plural(r->shell_count), solids, plural(solids), cavities,
+        cavities == 1 ? "y" : "ies");
+    if (filled) {
+        snprintf(text, sizeof text, "%zu shell%s with holes filled (%.2g %% of the surface is new)", filled,
+            plural(filled), area > 0 ? 100 * filled_area / area : 0);
+        warn_counted(ctx, warnings, text);
+    }
+    for (size_t s = 0; s < r->shell_count; s++) {
+        const rbli_shell *shell = &r->shells[s];
+        const char *name = node_name(job, shell->node);
+        if (shell->kind == RBLI_SHELL_DROPPED) {
+            snprintf(text, sizeof text, "shell %zu of \"%.100s\" (%d triangles) dropped: %s", s, name,
+                (int)shell->triangle_count, shell->why ? shell->why : "it encloses no volume");
+            warn_counted(ctx, warnings, text);
+        }
+        if (shell->flipped) {
+            snprintf(text, sizeof text, "shell %zu of \"%.100s\" (%d triangles) was inside out: turned", s,
+                name, (int)shell->triangle_count);
+            warn_counted(ctx, warnings, text);
+        }
+        if (job->kept[s] && shell->self_crossings > 0) {
+            snprintf(text, sizeof text,
+                "%d crossing%s inside shell %zu of \"%.100s\" left as they are; pieces are closed, volumes "
+                "signed",
+                (int)shell->self_crossings, plural((size_t)shell->self_crossings), s, name);
+            warn_counted(ctx, warnings, text);
+        }
+    }
+    if (swallowed) {
+        snprintf(text, sizeof text,
+            "%zu shell%s wound outward inside another: taken as solid and swallowed; \"nested\": \"cavity\" "
+            "hollows them",
+            swallowed, swallowed == 1 ? " is" : "s are");
+        warn_counted(ctx, warnings, text);
+    }
+}
+
+static void report_repairs(rbl_context *ctx, const rbli_repair_result *r, size_t *warnings)
+{
+    char text[256];
+    if (r->stitched_vertices || r->split_edges) {
+        snprintf(text, sizeof text, "stitched %zu %s (largest move %.2g), split %zu edge%s",
+            r->stitched_vertices, r->stitched_vertices == 1 ? "vertex" : "vertices", r->largest_move,
+            r->split_edges, plural(r->split_edges));
+        warn_counted(ctx, warnings, text);
+    }
+    const struct {
+        size_t count;
+        const char *one, *many;
+    } repairs[] = {
+        {r->dropped_zero_area, "triangle without area dropped", "triangles without area dropped"},
+        {r->dropped_duplicates, "triangle listed twice: the copy dropped",
+            "triangles listed twice: the copies dropped"},
+        {r->dropped_opposite, "back-to-back triangle dropped", "back-to-back triangles dropped"},
+        {r->flipped_triangles, "triangle turned to agree with its shell",
+            "triangles turned to agree with their shell"},
+        {r->membrane_triangles, "triangle of an inner wall dropped", "triangles of inner walls dropped"},
+    };
+    for (size_t i = 0; i < sizeof repairs / sizeof *repairs; i++) {
+        if (repairs[i].count == 0) continue;
+        snprintf(text, sizeof text, "%zu %s", repairs[i].count,
+            repairs[i].count == 1 ? repairs[i].one : repairs[i].many);
+        warn_counted(ctx, warnings, text);
+    }
+    if (r->dropped_repeated)
+        rbli_note(ctx, "%zu triangle%s with a repeated vertex left out", r->dropped_repeated,
+            plural(r->dropped_repeated));
+    if (r->split_vertices || r->split_edges_manifold)
+        rbli_note(ctx, "%zu %s and %zu edge%s where solids touch were split", r->split_vertices,
+            r->split_vertices == 1 ? "vertex" : "vertices", r->split_edges_manifold,
+            plural(r->split_edges_manifold));
+}
+
+/// The solid that a kept shell belongs to: itself, or for a cavity the one around it.
+static size_t solid_of(const rbli_shell *shells, size_t shell)
+{
+    if (shells[shell].kind == RBLI_SHELL_CAVITY && shells[shell].parent >= 0)
+        return (size_t)shells[shell].parent;
+    return shell;
+}
+
+/// Gives every kept shell its new geometry.
+static rbl_status assign_geometries(rbl_context *ctx, solidify_job *job)
+{
+    const rbli_shell *shells = job->repair->shells;
+    size_t shells_count = job->repair->shell_count, nodes = rbli_collection_size(job->in, "geometry");
+    job->shell_bone = rbli_alloc(ctx, shells_count, sizeof *job->shell_bone);
+    job->geometry_node = rbli_alloc(ctx, shells_count, sizeof *job->geometry_node);
+    job->geometry_part = rbli_alloc(ctx, shells_count, sizeof *job->geometry_part);
+    if (!job->shell_bone || !job->geometry_node || !job->geometry_part) return RBL_ERR_NO_MEMORY;
+    for (size_t s = 0; s < shells_count; s++)
+        job->shell_bone[s] = -1;
+    for (size_t n = 0; n < nodes; n++) { /* nodes in the file's order */
+        int32_t part = 0;
+        bool begun = false;
+        for (size_t s = 0; s < shells_count; s++) {
+            if (!job->kept[s] || shells[s].kind != RBLI_SHELL_SOLID || shells[s].node != (int32_t)n) continue;
+            if (job->options->split_components || !begun) {
+                job->geometry_node[job->geometry_count] = (int32_t)n;
+                job->geometry_part[job->geometry_count++] = job->options->split_components ? part++ : -1;
+            }
+            begun = true;
+            job->shell_bone[s] = (int32_t)job->geometry_count - 1;
+        }
+    }
+    for (size_t s = 0; s < shells_count; s++)
+        if (job->kept[s] && shells[s].kind == RBLI_SHELL_CAVITY)
+            job->shell_bone[s] = job->shell_bone[solid_of(shells, s)];
+    return RBL_OK;
+}
+
+static rbl_status build_bones(rbl_context *ctx, const solidify_job *job, rbl_collection *c)
+{
+    rbl_status status = RBL_OK;
+    char **names = rbli_calloc(ctx, job->geometry_count, sizeof *names);
+    int32_t *parents = rbli_calloc(ctx, job->geometry_count, sizeof *parents), first, root = -1;
+    void *geometry;
+    RBL_TRY_ALLOC(names);
+    RBL_TRY_ALLOC(parents);
+    for (size_t g = 0; g < job->geometry_count; g++) {
+        const char *name = node_name(job, job->geometry_node[g]);
+        names[g] = job->geometry_part[g] < 0 ? rbli_strdup(ctx, name)
+                                             : rbli_format(ctx, "%s_%d", name, (int)job->geometry_part[g]);
+        RBL_TRY_ALLOC(names[g]);
+    }
+    RBL_TRY(rbli_collection_resize(ctx, c, "bone", 0));
+    const char *root_name = "root";
+    RBL_TRY(rbli_hierarchy_add_bones(ctx, c, 1, &root, &root_name, RBLI_BONE_CLUSTER, &first));
+    RBL_TRY(rbli_hierarchy_add_bones(
+        ctx, c, job->geometry_count, parents, (const char *const *)names, RBLI_BONE_RIGID, &first));
+    RBL_TRY(rbli_collection_write(ctx, c, "bone", "geometry", RBL_INT32, &geometry));
+    for (size_t g = 0; g < job->geometry_count; g++)
+        ((int32_t *)geometry)[first + (int32_t)g] = (int32_t)g;
+done:
+    for (size_t g = 0; names && g < job->geometry_count; g++)
+        rbli_free(ctx, names[g]);
+    rbli_free(ctx, names);
+    rbli_free(ctx, parents);
+    return status;
+}
+
+/// The new surface: geometry by geometry its shells, vertices compact within each geometry.
+static rbl_status build_surface(rbl_context *ctx, const solidify_job *job, rbl_collection *c)
+{
+    rbl_status status = RBL_OK;
+    const rbli_repair_result *r = job->repair;
+    RBLI_ARRAY(int32_t) vertices = {0};
+    RBLI_ARRAY(int32_t) triangles = {0};
+    int32_t *local = rbli_alloc(ctx, r->vertex_count, sizeof *local);
+    int32_t *ranges = rbli_calloc(ctx, 4 * (job->geometry_count + 1), sizeof *ranges), *none = NULL,
+            *source = NULL;
+    int32_t(*faces)[3] = rbli_alloc(ctx, r->triangle_count, sizeof *faces), *weights_index = NULL;
+    double(*positions)[3] = NULL;
+    RBL_TRY_ALLOC(local);
+    RBL_TRY_ALLOC(ranges);
+    RBL_TRY_ALLOC(faces);
+    for (size_t v = 0; v < r->vertex_count; v++)
+        local[v] = -1;
+    for (size_t g = 0; g < job->geometry_count; g++) {
+        int32_t first_vertex = (int32_t)vertices.count, first_face = (int32_t)triangles.count;
+        for (size_t s = 0; s < r->shell_count; s++) {
+            if (job->shell_bone[s] != (int32_t)g) continue;
+            for (int32_t t = 0; t < r->shells[s].triangle_count; t++) {
+                int32_t triangle = r->shells[s].triangle_start + t;
+                for (int k = 0; k < 3; k++) {
+                    int32_t v = r->triangles[triangle][k];
+                    if (local[v] < first_vertex) {
+                        local[v] = (int32_t)vertices.count;
+                        RBL_TRY(rbli_array_push(ctx, &vertices, v));
+                    }
+                    faces[triangles.count][k] = local[v];
+                }
+                RBL_TRY(rbli_array_push(ctx, &triangles, triangle));
+            }
+        }
+        int32_t *range = ranges + 4 * g;
+        range[0] = first_vertex;
+        range[1] = (int32_t)vertices.count - first_vertex;
+        range[2] = first_face;
+        range[3] = (int32_t)triangles.count - first_face;
+    }
+
+    positions = rbli_alloc(ctx, vertices.count, sizeof *positions);
+    none = rbli_alloc(ctx, vertices.count, sizeof *none);
+    source = rbli_alloc(ctx, triangles.count, sizeof *source);
+    weights_index = rbli_alloc(ctx, triangles.count, sizeof *weights_index);
+    RBL_TRY_ALLOC(positions);
+    RBL_TRY_ALLOC(none);
+    RBL_TRY_ALLOC(source);
+    RBL_TRY_ALLOC(weights_index);
+    for (size_t v = 0; v < vertices.count; v++) {
+        memcpy(positions[v], r->positions[vertices.data[v]], sizeof *positions);
+        none[v] = -1;
+    }
+    size_t filled = 0;
+    for (size_t t = 0; t < triangles.count; t++) {
+        int32_t from = r->origins.source[triangles.data[t]];
+        source[t] = from < 0 ? -1 : from;
+        weights_index[t] = from < 0 ? -1 : r->origins.weights_index[triangles.data[t]];
+        filled += from < 0;
+    }
+    rbli_surface_map map = {vertices.count, (const double(*)[3])positions, none, triangles.count,
+        (const int32_t(*)[3])faces, source, weights_index, (const double(*)[3][3])r->origins.weights};
+    RBL_TRY(rbli_surface_replace(ctx, c, &map));
+
+    static const char *const names[] = {"vertex_start", "vertex_count", "face_start", "face_count"};
+    RBL_TRY(rbli_collection_resize(ctx, c, "geometry", job->geometry_count));
+    for (size_t i = 0; i < 4; i++) {
+        void *out;
+        RBL_TRY(rbli_collection_write(ctx, c, "geometry", names[i], RBL_INT32, &out));
+        for (size_t g = 0; g < job->geometry_count; g++)
+            ((int32_t *)out)[g] = ranges[4 * g + i];
+    }
+    void *owner, *material, *visible, *origin;
+    RBL_TRY(rbli_collection_write(ctx, c, "geometry", "bone", RBL_INT32, &owner));
+    for (size_t g = 0; g < job->geometry_count; g++)
+        ((int32_t *)owner)[g] = 1 + (int32_t)g;
+    RBL_TRY(rbli_collection_write(ctx, c, "face", "visible", RBL_BOOL, &visible));
+    RBL_TRY(rbli_collection_write(ctx, c, "face", "origin", RBL_INT32, &origin));
+    for (size_t t = 0; t < triangles.count; t++) {
+        ((bool *)visible)[t] = true;
+        ((int32_t *)origin)[t] = -1;
+    }
+    if (filled > 0) {
+        int32_t filled_material;
+        RBL_TRY(rbli_material_index(ctx, c, "filled", &filled_material));
+        RBL_TRY(rbli_collection_write(ctx, c, "face", "material", RBL_INT32, &material));
+        for (size_t t = 0; t < triangles.count; t++)
+            if (source[t] < 0) ((int32_t *)material)[t] = filled_material;
+    }
+    RBL_TRY(rbli_surface_fill_flat_normals(ctx, c));
+    RBL_TRY(rbli_surface_measure(ctx, c, 0));
+done:
+    rbli_free(ctx, vertices.data);
+    rbli_free(ctx, triangles.data);
+    rbli_free(ctx, local);
+    rbli_free(ctx, ranges);
+    rbli_free(ctx, faces);
+    rbli_free(ctx, positions);
+    rbli_free(ctx, none);
+    rbli_free(ctx, source);
+    rbli_free(ctx, weights_index);
+    return status;
+}
+
+rbl_status rbli_solidify(
+    rbl_context *ctx, const rbl_collection *in, const rbli_solidify_options *options, rbl_collection **out)
+{
+    rbl_status status = RBL_OK;
+    solidify_job job = {.in = in, .options = options};
+    rbl_collection *made = NULL;
+    size_t swallowed = 0, warnings = 0;
+    RBL_TRY(run_repair(ctx, &job));
+    RBL_TRY(choose_shells(ctx, &job, &swallowed));
+    RBL_TRY(refuse(ctx, &job));
+    report_shells(ctx, &job, swallowed, &warnings);
+    report_repairs(ctx, job.repair, &warnings);
+    if (options->strict && warnings > 0) {
+        status = rbli_fail(ctx, RBL_ERR_MESH, "the mesh needed %zu repair%s and \"strict\" allows none",
+            warnings, plural(warnings));
+        goto done;
+    }
+    RBL_TRY(assign_geometries(ctx, &job));
+    RBL_TRY(rbli_collection_copy(ctx, in, &made));
+    RBL_TRY(build_bones(ctx, &job, made));
+    RBL_TRY(build_surface(ctx, &job, made));
+    *out = made;
+    made = NULL;
+done:
+    rbli_collection_release(made);
+    rbli_repair_result_destroy(ctx, job.repair);
+    rbli_free(ctx, job.geometry_bone);
+    rbli_free(ctx, job.kept);
+    rbli_free(ctx, job.shell_bone);
+    rbli_free(ctx, job.geometry_node);
+    rbli_free(ctx, job.geometry_part);
+    return status;
+}

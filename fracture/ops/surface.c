@@ -1,0 +1,313 @@
+/// Carrying attributes over to a new surface: gather where an element survives, barycentric interpolation on
+/// the old face where a face was cut.
+
+#include "fracture/ops/surface.h"
+
+#include <math.h>
+
+#include "fracture/base/alloc.h"
+#include "fracture/base/threads.h"
+
+enum { FACE_GRAIN = 8192 };
+
+/// Number of floating-point components of a type and whether they are doubles; 0 for other types.
+static int float_components(rbl_type type, bool *is_double)
+{
+    *is_double =
+        type == RBL_DOUBLE || type == RBL_VEC2 || type == RBL_VEC3 || type == RBL_VEC4 || type == RBL_MAT4;
+    switch (type) {
+    case RBL_FLOAT:
+    case RBL_DOUBLE:
+        return 1;
+    case RBL_FLOAT_2:
+    case RBL_VEC2:
+        return 2;
+    case RBL_FLOAT_3:
+    case RBL_VEC3:
+        return 3;
+    case RBL_FLOAT_4:
+    case RBL_VEC4:
+        return 4;
+    case RBL_MAT4:
+        return 16;
+    default:
+        return 0;
+    }
+}
+
+/// Σ weights[k] · old[source[k]].
+static void blend(const void *old, void *out, int components, bool is_double, const int32_t source[3],
+    const double weights[3])
+{
+    for (int c = 0; c < components; c++) {
+        double sum = 0;
+        for (int k = 0; k < 3; k++) {
+            size_t at = (size_t)source[k] * (size_t)components + (size_t)c;
+            sum += weights[k] * (is_double ? ((const double *)old)[at] : (double)((const float *)old)[at]);
+        }
+        if (is_double)
+            ((double *)out)[c] = sum;
+        else
+            ((float *)out)[c] = (float)sum;
+    }
+}
+
+typedef struct corner_job {
+    const rbli_surface_map *map;
+    const void *old;
+    char *out;
+    size_t bytes; /* of one element */
+    int components;
+    bool is_double, unit;
+} corner_job;
+
+static void make_unit(float normal[3])
+{
+    double length =
+        sqrt((double)normal[0] * normal[0] + (double)normal[1] * normal[1] + (double)normal[2] * normal[2]);
+    if (length > 0)
+        for (int k = 0; k < 3; k++)
+            normal[k] = (float)(normal[k] / length);
+}
+
+static void carry_corner(const corner_job *job, size_t face, int corner, const double weights[3])
+{
+    int32_t old_face = job->map->face_source[face];
+    char *out = job->out + (face * 3 + (size_t)corner) * job->bytes;
+    int32_t source[3] = {3 * old_face, 3 * old_face + 1, 3 * old_face + 2};
+    if (job->components) {
+        blend(job->old, out, job->components, job->is_double, source, weights);
+        if (job->unit) make_unit((float *)out);
+        return;
+    }
+    int best = weights[1] > weights[0] ? 1 : 0;
+    if (weights[2] > weights[best]) best = 2;
+    memcpy(out, (const char *)job->old + (size_t)source[best] * job->bytes, job->bytes);
+}
+
+static rbl_status carry_corners(
+    rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
+{
+    (void)ctx;
+    (void)block;
+    (void)worker;
+    const corner_job *job = user;
+    for (size_t face = begin; face < end; face++) {
+        int32_t old_face = job->map->face_source[face];
+        if (old_face < 0) continue;
+        int32_t row = job->map->weights_index[face];
+        if (row < 0) {
+            memcpy(job->out + face * 3 * job->bytes,
+                (const char *)job->old + (size_t)old_face * 3 * job->bytes, 3 * job->bytes);
+            continue;
+        }
+        for (int corner = 0; corner < 3; corner++)
+            carry_corner(job, face, corner, job->map->weights[row][corner]);
+    }
+    return RBL_OK;
+}
+
+static rbl_status replace_corners(
+    rbl_context *ctx, const rbl_collection *old, rbl_collection *made, const rbli_surface_map *map)
+{
+    rbl_status status = RBL_OK;
+    rbli_collection_remove_group(made, "corner");
+    RBL_TRY(rbli_collection_resize(ctx, made, "corner", map->face_count * 3));
+    for (size_t i = 0; i < rbli_collection_attribute_count(old, "corner"); i++) {
+        const char *name = rbli_collection_attribute_name(old, "corner", i);
+        rbli_buffer *buffer = rbli_collection_buffer(old, "corner", name);
+        if (rbli_buffer_is_list(buffer)) continue; /* a list has no meaning between corners */
+        rbl_type type = rbli_buffer_type(buffer);
+        void *out;
+        RBL_TRY(rbli_collection_write(ctx, made, "corner", name, type, &out));
+        corner_job job = {
+            .map = map, .old = rbli_buffer_data(buffer), .out = out, .bytes = rbl_type_bytes(type)};
+        job.components = float_components(type, &job.is_double);
+        job.unit = type == RBL_FLOAT_3 && strcmp(name, "normal") == 0;
+        RBL_TRY(rbli_parallel_for(ctx, map->face_count, FACE_GRAIN, carry_corners, &job));
+    }
+done:
+    return status;
+}
+
+/// Interpolates floating-point attributes of vertices that have no source, from the first face that knows
+/// them.
+static rbl_status blend_new_vertices(rbl_context *ctx, const rbl_collection *old, rbl_collection *made,
+    const rbli_surface_map *map, const int32_t (*old_faces)[3])
+{
+    rbl_status status = RBL_OK;
+    bool *known = rbli_calloc(ctx, map->vertex_count, 1);
+    RBL_TRY_ALLOC(known);
+    for (size_t i = 0; i < rbli_collection_attribute_count(old, "vertex"); i++) {
+        const char *name = rbli_collection_attribute_name(old, "vertex", i);
+        rbli_buffer *buffer = rbli_collection_buffer(old, "vertex", name);
+        bool is_double;
+        int components = float_components(rbli_buffer_type(buffer), &is_double);
+        if (rbli_buffer_is_list(buffer) || !components || strcmp(name, "position") == 0) continue;
+        size_t bytes = rbl_type_bytes(rbli_buffer_type(buffer));
+        void *out;
+        RBL_TRY(rbli_collection_write(ctx, made, "vertex", name, rbli_buffer_type(buffer), &out));
+        memset(known, 0, map->vertex_count);
+        for (size_t face = 0; face < map->face_count; face++) {
+            if (map->face_source[face] < 0 || map->weights_index[face] < 0) continue;
+            for (int corner = 0; corner < 3; corner++) {
+                int32_t vertex = map->faces[face][corner];
+                if (map->vertex_source[vertex] >= 0 || known[vertex]) continue;
+                known[vertex] = true;
+                blend(rbli_buffer_data(buffer), (char *)out + (size_t)vertex * bytes, components, is_double,
+                    old_faces[map->face_source[face]], map->weights[map->weights_index[face]][corner]);
+            }
+        }
+    }
+done:
+    rbli_free(ctx, known);
+    return status;
+}
+
+rbl_status rbli_surface_replace(rbl_context *ctx, rbl_collection *collection, const rbli_surface_map *map)
+{
+    rbl_status status = RBL_OK;
+    rbl_collection *old = NULL;
+    RBL_TRY(rbli_collection_copy(ctx, collection, &old));
+    const int32_t(*old_faces)[3] = rbli_collection_read(old, "face", "vertices", RBL_INT32_3);
+
+    RBL_TRY(rbli_collection_gather(ctx, collection, "vertex", map->vertex_source, map->vertex_count));
+    void *out;
+    RBL_TRY(rbli_collection_write(ctx, collection, "vertex", "position", RBL_VEC3, &out));
+    memcpy(out, map->positions, map->vertex_count * sizeof *map->positions);
+    RBL_TRY(rbli_collection_gather(ctx, collection, "face", map->face_source, map->face_count));
+    RBL_TRY(rbli_collection_write(ctx, collection, "face", "vertices", RBL_INT32_3, &out));
+    memcpy(out, map->faces, map->face_count * sizeof *map->faces);
+    RBL_TRY(replace_corners(ctx, old, collection, map));
+    RBL_TRY(blend_new_vertices(ctx, old, collection, map, old_faces));
+done:
+    rbli_collection_release(old);
+    return status;
+}
+
+static void face_normal(const double (*positions)[3], const int32_t face[3], float out[3])
+{
+    double u[3], v[3], largest = 0;
+    for (int k = 0; k < 3; k++) {
+        u[k] = positions[face[1]][k] - positions[face[0]][k];
+        v[k] = positions[face[2]][k] - positions[face[0]][k];
+        largest = fmax(largest, fmax(fabs(u[k]), fabs(v[k])));
+    }
+    if (largest > 0) /* no product under- or overflows, whatever the unit of length */
+        for (int k = 0; k < 3; k++) {
+            u[k] /= largest;
+            v[k] /= largest;
+        }
+    double n[3] = {u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]};
+    double length = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
+    for (int k = 0; k < 3; k++)
+        out[k] = length > 0 ? (float)(n[k] / length) : k == 2;
+}
+
+rbl_status rbli_surface_fill_flat_normals(rbl_context *ctx, rbl_collection *collection)
+{
+    void *out;
+    rbl_status status = rbli_collection_write(ctx, collection, "corner", "normal", RBL_FLOAT_3, &out);
+    if (status != RBL_OK) return status;
+    float(*normals)[3] = out;
+    const double(*positions)[3] = rbli_collection_read(collection, "vertex", "position", RBL_VEC3);
+    const int32_t(*faces)[3] = rbli_collection_read(collection, "face", "vertices", RBL_INT32_3);
+    size_t count = rbli_collection_size(collection, "face");
+    for (size_t face = 0; face < count; face++) {
+        float flat[3] = {0};
+        bool computed = false;
+        for (int k = 0; k < 3; k++) {
+            float *normal = normals[face * 3 + (size_t)k];
+            if (normal[0] != 0 || normal[1] != 0 || normal[2] != 0) continue;
+            if (!computed) face_normal(positions, faces[face], flat);
+            computed = true;
+            memcpy(normal, flat, sizeof flat);
+        }
+    }
+    return RBL_OK;
+}
+
+/// Signed volume about the middle of the bounds, so that far from the origin no digits are lost.
+static double closed_volume(
+    const double (*positions)[3], const int32_t (*faces)[3], size_t count, const double origin[3])
+{
+    double sum = 0, lost = 0;
+    for (size_t i = 0; i < count; i++) {
+        double p[3][3];
+        for (int c = 0; c < 3; c++)
+            for (int k = 0; k < 3; k++)
+                p[c][k] = positions[faces[i][c]][k] - origin[k];
+        double term = p[0][0] * (p[1][1] * p[2][2] - p[1][2] * p[2][1]) +
+                      p[0][1] * (p[1][2] * p[2][0] - p[1][0] * p[2][2]) +
+                      p[0][2] * (p[1][0] * p[2][1] - p[1][1] * p[2][0]);
+        /* Neumaier's compensated sum */
+        double next = sum + term;
+        lost += fabs(sum) >= fabs(term) ? (sum - next) + term : (term - next) + sum;
+        sum = next;
+    }
+    return (sum + lost) / 6;
+}
+
+rbl_status rbli_surface_measure(rbl_context *ctx, rbl_collection *collection, size_t first)
+{
+    rbl_status status = RBL_OK;
+    void *volume, *low, *high;
+    RBL_TRY(rbli_collection_write(ctx, collection, "geometry", "volume", RBL_DOUBLE, &volume));
+    RBL_TRY(rbli_collection_write(ctx, collection, "geometry", "bounds_min", RBL_VEC3, &low));
+    RBL_TRY(rbli_collection_write(ctx, collection, "geometry", "bounds_max", RBL_VEC3, &high));
+    const int32_t *vertex_start = rbli_collection_read(collection, "geometry", "vertex_start", RBL_INT32);
+    const int32_t *vertex_count = rbli_collection_read(collection, "geometry", "vertex_count", RBL_INT32);
+    const int32_t *face_start = rbli_collection_read(collection, "geometry", "face_start", RBL_INT32);
+    const int32_t *face_count = rbli_collection_read(collection, "geometry", "face_count", RBL_INT32);
+    const double(*positions)[3] = rbli_collection_read(collection, "vertex", "position", RBL_VEC3);
+    const int32_t(*faces)[3] = rbli_collection_read(collection, "face", "vertices", RBL_INT32_3);
+    for (size_t g = first; g < rbli_collection_size(collection, "geometry"); g++) {
+        double *lo = ((double(*)[3])low)[g], *hi = ((double(*)[3])high)[g], middle[3];
+        for (int k = 0; k < 3; k++) {
+            lo[k] = vertex_count[g] ? HUGE_VAL : 0;
+            hi[k] = vertex_count[g] ? -HUGE_VAL : 0;
+            for (int32_t v = 0; v < vertex_count[g]; v++) {
+                double x = positions[vertex_start[g] + v][k];
+                if (x < lo[k]) lo[k] = x;
+                if (x > hi[k]) hi[k] = x;
+            }
+            middle[k] = lo[k] + (hi[k] - lo[k]) / 2;
+        }
+        ((double *)volume)[g] =
+            closed_volume(positions, faces + face_start[g], (size_t)face_count[g], middle);
+    }
+done:
+    return status;
+}
+
+rbl_status rbli_material_index(rbl_context *ctx, rbl_collection *collection, const char *name, int32_t *out)
+{
+    size_t count = rbli_collection_size(collection, "material");
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(rbli_collection_string(collection, "material", "name", i), name) == 0) {
+            *out = (int32_t)i;
+            return RBL_OK;
+        }
+    rbl_status status = RBL_OK;
+    rbli_buffer *strings = NULL;
+    const char **names = rbli_alloc(ctx, count + 1, sizeof *names);
+    RBL_TRY_ALLOC(names);
+    for (size_t i = 0; i < count; i++)
+        names[i] = rbli_collection_string(collection, "material", "name", i);
+    names[count] = name;
+    RBL_TRY(rbli_buffer_create_strings(ctx, count + 1, names, &strings));
+    RBL_TRY(rbli_collection_resize(ctx, collection, "material", count + 1));
+    RBL_TRY(rbli_collection_set(ctx, collection, "material", "name", strings));
+    bool had_colors = rbli_collection_buffer(collection, "material", "base_color") != NULL;
+    void *colors;
+    RBL_TRY(rbli_collection_write(ctx, collection, "material", "base_color", RBL_FLOAT_4, &colors));
+    for (size_t i = had_colors ? count : 0; i <= count; i++) {
+        static const float plain[4] = {0.8f, 0.8f, 0.8f, 1}, interior[4] = {0.55f, 0.47f, 0.4f, 1};
+        memcpy((float(*)[4])colors + i, strcmp(names[i], "interior") == 0 ? interior : plain, sizeof plain);
+    }
+    *out = (int32_t)count;
+done:
+    rbli_buffer_release(strings);
+    rbli_free(ctx, names);
+    return status;
+}
