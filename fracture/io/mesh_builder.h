@@ -1,0 +1,93 @@
+#ifndef RUBBLE_IO_MESH_BUILDER_H
+#define RUBBLE_IO_MESH_BUILDER_H
+
+/// What the mesh readers share: making an rbli_mesh_file piece by piece, and polygons with their checks.
+
+#include "fracture/base/alloc.h"
+#include "fracture/io/mesh_file.h"
+
+/// Strings numbered in order of first appearance. Open addressing, keys hashed by XXH3.
+typedef struct rbli_names {
+    RBLI_ARRAY(char *) list;
+    uint32_t *slots; /* index + 1, or 0 */
+    size_t slot_count;
+} rbli_names;
+/// The index of `text` (made valid by rbli_clean_text), added if new. *out set on success.
+rbl_status rbli_names_add(rbl_context *ctx, rbli_names *names, const char *text, size_t length, int32_t *out);
+/// The same without adding: −1 for a new one.
+rbl_status rbli_names_find(
+    rbl_context *ctx, const rbli_names *names, const char *text, size_t length, int32_t *out);
+void rbli_names_free(rbl_context *ctx, rbli_names *names);
+
+/// A copy of bytes as valid UTF-8 without control characters ('?' for what is not); `empty` when it would be
+/// empty. NULL without memory.
+char *rbli_clean_text(rbl_context *ctx, const char *text, size_t length, const char *empty);
+/// File name without folder and extension, cleaned, "mesh" when nothing is left. NULL without memory.
+char *rbli_file_stem(rbl_context *ctx, const char *name);
+/// folder + "/" + relative, or relative alone when it is absolute or the folder is empty. NULL without
+/// memory.
+char *rbli_join_path(rbl_context *ctx, const char *folder, const char *relative);
+
+/// A mesh file under way.
+typedef struct rbli_mesh_builder {
+    rbl_context *ctx;
+    const char *name;
+    rbli_mesh_file file;
+    rbli_names material_names;
+    size_t node_capacity, material_capacity, file_capacity, message_capacity;
+} rbli_mesh_builder;
+
+/// Frees what the builder holds, the unfinished file included.
+void rbli_builder_free(rbli_mesh_builder *builder);
+/// Ends a builder: on RBL_OK the file goes to *out, else it is freed. Returns `status`.
+rbl_status rbli_builder_end(rbli_mesh_builder *builder, rbl_status status, rbli_mesh_file *out);
+
+/// Adds a node; `name` is copied and cleaned. Identity when `transform` is NULL.
+rbl_status rbli_builder_add_node(
+    rbli_mesh_builder *builder, const char *name, size_t length, int32_t parent, const double transform[16]);
+/// Adds a white material; a name in use gets "_" and a number
+rbl_status rbli_builder_add_material(rbli_mesh_builder *builder, const char *name, size_t length);
+rbl_status rbli_builder_add_file(rbli_mesh_builder *builder, const char *path);
+/// Adds a warning or note "name: text".
+rbl_status rbli_builder_message(rbli_mesh_builder *builder, rbli_severity severity, const char *format, ...)
+    RBL_PRINTF(3, 4);
+/// Allocates triangles, triangle_nodes (0) and triangle_materials (−1). RBL_ERR_LIMIT past 2^31 − 1 corners;
+/// RBL_ERR_PARSE "no triangles" for 0.
+rbl_status rbli_builder_set_triangle_count(rbli_mesh_builder *builder, size_t count);
+/// Allocates zeroed normals, white colours or a zeroed UV set (and those below it) unless they are there.
+rbl_status rbli_builder_add_normals(rbli_mesh_builder *builder);
+rbl_status rbli_builder_add_tangents(rbli_mesh_builder *builder);
+rbl_status rbli_builder_add_colors(rbli_mesh_builder *builder);
+rbl_status rbli_builder_add_uvs(rbli_mesh_builder *builder, size_t set);
+/// Scales colours to 0 … 1 where a file wrote 0 … 255, and clamps.
+void rbli_builder_fix_colors(rbli_mesh_builder *builder);
+
+/// A unit vector, or zero for a zero or not finite one.
+void rbli_unit_normal(const double normal[3], float out[3]);
+
+/// A polygon of a file: corners `start` … of some corner array.
+typedef struct rbli_file_polygon {
+    size_t start;
+    size_t place; /* line, or byte offset */
+    int32_t node, material;
+} rbli_file_polygon;
+
+/// What rbli_builder_triangulate needs to know. Polygon p has the corners polygons[p].start … polygons[p +
+/// 1].start − 1 (one more entry than polygons ends the last).
+typedef struct rbli_polygon_input {
+    const rbli_file_polygon *polygons; /* [polygon_count + 1] */
+    size_t polygon_count;
+    const int32_t *corner_positions; /* position of corner c at [c · corner_stride]; checked to be in range */
+    size_t corner_stride;            /* in int32 */
+    size_t first_index;              /* what the file calls the first vertex (for messages) */
+    const char *place_format;        /* "%s:%zu: " or "%s: byte %zu: " */
+    const size_t *position_places;   /* line or offset of positions, [position_count]; or NULL */
+} rbli_polygon_input;
+
+/// Sets triangles, nodes and materials of the file from polygons of at least three corners, and gives for
+/// each triangle corner the polygon corner it came from (freed by the caller). Positions must be set. A
+/// vertex in use that is not finite is an error with its number and place.
+rbl_status rbli_builder_triangulate(
+    rbli_mesh_builder *builder, const rbli_polygon_input *input, size_t **corner_sources);
+
+#endif

@@ -1,0 +1,57 @@
+/// Which reader a file needs.
+
+#include "fracture/io/mesh_file.h"
+
+#include "fracture/base/file.h"
+#include "fracture/io/mesh_builder.h"
+#include "fracture/io/scan.h"
+
+typedef rbl_status (*parse_fn)(rbl_context *ctx, const char *name, const uint8_t *bytes, size_t byte_count,
+    const char *folder, rbli_mesh_file *out);
+
+static bool has_extension(const char *path, const char *extension)
+{
+    const char *dot = strrchr(path, '.');
+    return dot && !strchr(dot, '/') && rbli_word_is(dot + 1, strlen(dot + 1), extension);
+}
+
+/// First bytes that leave no doubt, then the name's ending, then weaker hints.
+static parse_fn choose_parser(const char *path)
+{
+    static const struct {
+        const char *extension;
+        parse_fn parse;
+    } formats[] = {
+        {"obj", rbli_mesh_file_parse_obj},
+    };
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+        if (has_extension(path, formats[i].extension)) return formats[i].parse;
+    return NULL;
+}
+
+rbl_status rbli_mesh_file_read(rbl_context *ctx, const char *path, rbli_mesh_file *out)
+{
+    rbl_status status = RBL_OK;
+    uint8_t *bytes = NULL;
+    size_t byte_count = 0;
+    char *folder = rbli_strdup(ctx, path);
+    RBL_TRY_ALLOC(folder);
+    char *slash = strrchr(folder, '/');
+    if (slash) {
+        slash[slash == folder ? 1 : 0] = 0;
+    } else {
+        folder[0] = 0;
+    }
+    RBL_TRY(rbli_file_read(ctx, path, 0, &bytes, &byte_count));
+    parse_fn parse = choose_parser(path);
+    if (!parse) {
+        status = rbli_fail(ctx, RBL_ERR_READ,
+            "%s: not a mesh file that rubble reads: .obj, .stl, .ply, .off, .glb or .gltf", path);
+        goto done;
+    }
+    RBL_TRY(parse(ctx, path, bytes, byte_count, folder, out));
+done:
+    rbli_free(ctx, bytes);
+    rbli_free(ctx, folder);
+    return status;
+}
