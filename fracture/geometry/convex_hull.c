@@ -1,0 +1,798 @@
+/// Convex hulls: qhull reduces the points to extreme ones, the exact hull of those is cleaned of vertices
+/// that stand out by rounding alone, and a budget is met from outside by the planes of facets.
+
+#include "fracture/geometry/convex_hull.h"
+
+#include <libqhull_r/qhull_ra.h>
+#include <math.h>
+
+#include "fracture/base/alloc.h"
+#include "fracture/geometry/exact_hull.h"
+
+/* Distances in the grid: extents are 2^49 … 2^50 steps. */
+static const double exact_tolerance = 0x1p50 * 1e-8, simple_tolerance = 0x1p50 * 1e-6;
+static const double flat_tolerance = 0x1p50 * 1e-12;
+static const size_t qhull_from = 64; /* fewer points go to the exact hull as they are */
+
+/// Points on a grid: component k along axis k is offset[k] + g · step[k], seen from `base`; steps are powers
+/// of two.
+typedef struct grid {
+    double base[3], axes[3][3], offset[3], step[3];
+} grid;
+
+/// A hull under way: points in space and on the grid, and the exact hull of the grid points.
+typedef struct work {
+    rbl_context *ctx;
+    double (*space)[3];
+    double (*points)[3];
+    size_t count;
+    double tolerance;      /* vertices that stand out less are left out … */
+    double (*left_out)[3]; /* … and kept here, [left_out_count], in space */
+    size_t left_out_count;
+    grid g;
+    rbli_exact_hull hull;
+} work;
+
+rbli_hull_options rbli_hull_default_options(void)
+{
+    return (rbli_hull_options){.max_vertices = 64};
+}
+
+void rbli_hull_free(rbl_context *ctx, rbli_hull *hull)
+{
+    rbli_free(ctx, hull->points);
+    rbli_free(ctx, hull->triangles);
+    *hull = (rbli_hull){0};
+}
+
+static void work_free(work *w)
+{
+    rbli_free(w->ctx, w->space);
+    rbli_free(w->ctx, w->points);
+    rbli_free(w->ctx, w->left_out);
+    rbli_free(w->ctx, w->hull.faces);
+    *w = (work){.ctx = w->ctx, .tolerance = w->tolerance};
+}
+
+static int compare_points(const void *a, const void *b)
+{
+    const double *p = a, *q = b;
+    for (int k = 0; k < 3; k++)
+        if (p[k] != q[k]) return p[k] < q[k] ? -1 : 1;
+    return 0;
+}
+
+static size_t sort_unique(double (*points)[3], size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        for (int k = 0; k < 3; k++)
+            points[i][k] += 0.0; /* −0 becomes 0 */
+    qsort(points, count, sizeof *points, compare_points);
+    size_t kept = count > 0;
+    for (size_t i = 1; i < count; i++)
+        if (compare_points(points[i], points[kept - 1]) != 0)
+            memmove(points[kept++], points[i], sizeof *points);
+    return kept;
+}
+
+static void cross(const double a[3], const double b[3], double out[3])
+{
+    for (int k = 0; k < 3; k++)
+        out[k] = a[(k + 1) % 3] * b[(k + 2) % 3] - a[(k + 2) % 3] * b[(k + 1) % 3];
+}
+
+static void normalize(double v[3])
+{
+    double most = fabs(v[0]) > fabs(v[1]) ? fabs(v[0]) : fabs(v[1]);
+    most = fabs(v[2]) > most ? fabs(v[2]) : most;
+    for (int k = 0; k < 3; k++)
+        v[k] = most > 0 ? v[k] / most : k == 2;
+    double length = sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+    for (int k = 0; k < 3; k++)
+        v[k] /= length;
+}
+
+static double along_axis(const grid *g, int axis, const double x[3])
+{
+    const double *a = g->axes[axis];
+    return a[0] * (x[0] - g->base[0]) + a[1] * (x[1] - g->base[1]) + a[2] * (x[2] - g->base[2]);
+}
+
+static void from_grid(const grid *g, const double x[3], double out[3])
+{
+    double y[3];
+    for (int k = 0; k < 3; k++)
+        y[k] = g->offset[k] + x[k] * g->step[k];
+    for (int k = 0; k < 3; k++)
+        out[k] = g->base[k] + (g->axes[0][k] * y[0] + g->axes[1][k] * y[1] + g->axes[2][k] * y[2]);
+}
+
+static void to_grid(const grid *g, const double x[3], double out[3])
+{
+    double y[3];
+    for (int k = 0; k < 3; k++) {
+        double value = rint((along_axis(g, k, x) - g->offset[k]) / g->step[k]);
+        y[k] = value > RBLI_EXACT_HULL_LIMIT    ? RBLI_EXACT_HULL_LIMIT
+               : value < -RBLI_EXACT_HULL_LIMIT ? -RBLI_EXACT_HULL_LIMIT
+                                                : value;
+    }
+    memcpy(out, y, sizeof y);
+}
+
+static void bounds(const double (*points)[3], size_t count, double low[3], double high[3])
+{
+    memcpy(low, points[0], 3 * sizeof *low);
+    memcpy(high, points[0], 3 * sizeof *high);
+    for (size_t i = 1; i < count; i++)
+        for (int k = 0; k < 3; k++) {
+            low[k] = points[i][k] < low[k] ? points[i][k] : low[k];
+            high[k] = points[i][k] > high[k] ? points[i][k] : high[k];
+        }
+}
+
+/// Fits offsets and steps to the points along the given axes (NULL: those of space). An axis without extent
+/// beyond the rounding of coordinates takes the step of the longest one.
+static void choose_grid(
+    const double (*points)[3], size_t count, const double (*axes)[3], grid *g, double *diagonal)
+{
+    double low[3], high[3], extent[3], longest = 0, largest = 0, sum = 0;
+    bounds(points, count, low, high);
+    for (int k = 0; k < 3; k++) {
+        g->base[k] = low[k] + (high[k] - low[k]) / 2;
+        largest = fmax(largest, fmax(fabs(low[k]), fabs(high[k])));
+        for (int j = 0; j < 3; j++)
+            g->axes[k][j] = axes ? axes[k][j] : k == j;
+    }
+    for (int k = 0; k < 3; k++) {
+        low[k] = high[k] = along_axis(g, k, points[0]);
+        for (size_t i = 1; i < count; i++) {
+            double y = along_axis(g, k, points[i]);
+            low[k] = y < low[k] ? y : low[k];
+            high[k] = y > high[k] ? y : high[k];
+        }
+        extent[k] = high[k] - low[k];
+        g->offset[k] = low[k] + extent[k] / 2;
+        longest = extent[k] > longest ? extent[k] : longest;
+    }
+    for (int k = 0; k < 3; k++) {
+        int exponent = 0;
+        /* Along axes of space rounding grows with that coordinate alone, along turned ones with all. */
+        double magnitude = axes ? largest : fabs(g->base[k]) + extent[k];
+        bool flat = extent[k] <= 0x1p-47 * magnitude;
+        frexp(flat ? longest : extent[k], &exponent); /* the extent is 2^(exponent − 1) … 2^exponent */
+        g->step[k] = ldexp(1, exponent - 50 < -1020 ? -1020 : exponent - 50);
+        sum += longest > 0 ? extent[k] / longest * (extent[k] / longest) : 0;
+    }
+    *diagonal = longest * sqrt(sum);
+}
+
+/* ---- extreme points by qhull ---- */
+
+/// Moves the extreme points to the front. Whatever goes wrong in qhull, all the points are left: the exact
+/// hull that follows needs no help, it is only slower.
+static rbl_status keep_extreme_points(work *w)
+{
+    rbl_status status = RBL_OK;
+    qhT *qh = NULL;
+    FILE *nowhere = NULL;
+    double *copy = NULL;
+    bool *extreme = NULL;
+    if (w->count < qhull_from || w->count > INT32_MAX) return RBL_OK;
+    RBL_TRY_ALLOC(qh = rbli_calloc(w->ctx, 1, sizeof *qh));
+    RBL_TRY_ALLOC(copy = rbli_alloc(w->ctx, w->count, 3 * sizeof *copy));
+    RBL_TRY_ALLOC(extreme = rbli_calloc(w->ctx, w->count, 1));
+    nowhere = fopen("/dev/null", "w");
+    if (!nowhere) goto done;
+    for (size_t i = 0; i < w->count; i++)
+        for (int k = 0; k < 3; k++)
+            copy[3 * i + (size_t)k] = w->points[i][k] * 0x1p-49;
+    char options[] = "qhull Pp";
+    qh_zero(qh, nowhere);
+    int failed = qh_new_qhull(qh, 3, (int)w->count, copy, 0, options, nowhere, nowhere);
+    size_t found = 0;
+    if (!failed && qh->max_outside < 0.25e-11) {
+        vertexT *vertex;
+        FORALLvertices
+        {
+            int id = qh_pointid(qh, vertex->point);
+            if (id >= 0 && (size_t)id < w->count) found += !extreme[id], extreme[id] = true;
+        }
+    }
+    qh_freeqhull(qh, !qh_ALL);
+    int current, total;
+    qh_memfreeshort(qh, &current, &total);
+    if (found < 4) goto done;
+    size_t kept = 0;
+    for (size_t i = 0; i < w->count; i++) {
+        if (!extreme[i]) continue;
+        memmove(w->points[kept], w->points[i], sizeof *w->points);
+        memmove(w->space[kept++], w->space[i], sizeof *w->space);
+    }
+    w->count = kept;
+done:
+    if (nowhere) fclose(nowhere);
+    rbli_free(w->ctx, qh);
+    rbli_free(w->ctx, copy);
+    rbli_free(w->ctx, extreme);
+    return status;
+}
+
+/* ---- vertices that stand out by rounding alone ---- */
+
+/// A lower bound of how far each vertex stands out from its neighbours: along the mean of its facets'
+/// normals. Negative for points that are no vertices.
+static void bound_prominence(const work *w, double (*mean)[3], double *prominence)
+{
+    for (size_t i = 0; i < w->count; i++)
+        prominence[i] = -1, mean[i][0] = mean[i][1] = mean[i][2] = 0;
+    for (size_t f = 0; f < w->hull.face_count; f++) {
+        const rbli_exact_face *face = &w->hull.faces[f];
+        for (int c = 0; c < 3; c++) {
+            prominence[face->vertex[c]] = HUGE_VAL;
+            for (int k = 0; k < 3; k++)
+                mean[face->vertex[c]][k] += face->normal[k];
+        }
+    }
+    for (size_t i = 0; i < w->count; i++) {
+        double length = sqrt(mean[i][0] * mean[i][0] + mean[i][1] * mean[i][1] + mean[i][2] * mean[i][2]);
+        for (int k = 0; k < 3; k++)
+            mean[i][k] /= length > 0 ? length : 1;
+    }
+    for (size_t f = 0; f < w->hull.face_count; f++) {
+        const int32_t *v = w->hull.faces[f].vertex;
+        for (int c = 0; c < 3; c++) {
+            const double *a = w->points[v[c]], *b = w->points[v[(c + 1) % 3]], *n = mean[v[c]];
+            double d = n[0] * (a[0] - b[0]) + n[1] * (a[1] - b[1]) + n[2] * (a[2] - b[2]);
+            if (d < prominence[v[c]]) prominence[v[c]] = d > 0 ? d : 0;
+        }
+    }
+}
+
+static double height_above(const work *w, const double p[3])
+{
+    double height = -HUGE_VAL;
+    for (size_t f = 0; f < w->hull.face_count; f++) {
+        const rbli_exact_face *face = &w->hull.faces[f];
+        const double *a = w->points[face->vertex[0]];
+        double d = face->normal[0] * (p[0] - a[0]) + face->normal[1] * (p[1] - a[1]) +
+                   face->normal[2] * (p[2] - a[2]);
+        height = d > height ? d : height;
+    }
+    return height;
+}
+
+/// Of the vertices that may not stand out, marks a set of which no two are neighbours, the least prominent
+/// first.
+static size_t choose_removals(const work *w, const double *prominence, const bool *needed, bool *removed)
+{
+    size_t chosen = 0;
+    memset(removed, 0, w->count);
+    for (size_t f = 0; f < w->hull.face_count; f++) {
+        const int32_t *v = w->hull.faces[f].vertex;
+        for (int c = 0; c < 3; c++) {
+            int32_t i = v[c];
+            if (removed[i] || needed[i] || prominence[i] > w->tolerance) continue;
+            removed[i] = true; /* for the moment: neighbours take it back below */
+            chosen++;
+        }
+    }
+    for (size_t f = 0; f < w->hull.face_count; f++) {
+        const int32_t *v = w->hull.faces[f].vertex;
+        for (int c = 0; c < 3; c++) {
+            int32_t i = v[c], j = v[(c + 1) % 3];
+            if (!removed[i] || !removed[j]) continue;
+            bool i_first = prominence[i] < prominence[j] || (prominence[i] == prominence[j] && i < j);
+            removed[i_first ? j : i] = false;
+            chosen--;
+        }
+    }
+    return chosen;
+}
+
+static void compact(work *w, const bool *removed, bool *needed)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < w->count; i++) {
+        if (removed[i]) continue;
+        memmove(w->points[kept], w->points[i], sizeof *w->points);
+        memmove(w->space[kept], w->space[i], sizeof *w->space);
+        needed[kept++] = needed[i];
+    }
+    w->count = kept;
+}
+
+static rbl_status rebuild(work *w, double tolerance)
+{
+    rbli_exact_hull hull;
+    rbl_status status =
+        rbli_exact_hull_build(w->ctx, (const double(*)[3])w->points, w->count, tolerance, &hull);
+    if (status != RBL_OK) return status;
+    rbli_free(w->ctx, w->hull.faces);
+    w->hull = hull;
+    return RBL_OK;
+}
+
+/// Leaves only vertices in `points`, each of them standing out from the hull of the others.
+static rbl_status clean(work *w)
+{
+    rbl_status status = RBL_OK;
+    size_t capacity = w->count;
+    double(*mean)[3] = NULL, *prominence = NULL;
+    bool *needed = NULL, *removed = NULL;
+    work trial = {.ctx = w->ctx, .tolerance = w->tolerance};
+    RBL_TRY_ALLOC(mean = rbli_alloc(w->ctx, capacity, sizeof *mean));
+    RBL_TRY_ALLOC(prominence = rbli_alloc(w->ctx, capacity, sizeof *prominence));
+    RBL_TRY_ALLOC(needed = rbli_calloc(w->ctx, capacity, 1));
+    RBL_TRY_ALLOC(removed = rbli_calloc(w->ctx, capacity, 1));
+    RBL_TRY_ALLOC(w->left_out = rbli_alloc(w->ctx, capacity, sizeof *w->left_out));
+    RBL_TRY_ALLOC(trial.points = rbli_alloc(w->ctx, capacity, sizeof *trial.points));
+    RBL_TRY_ALLOC(trial.space = rbli_alloc(w->ctx, capacity, sizeof *trial.space));
+    for (;;) {
+        bound_prominence(w, mean, prominence);
+        bool inside = false;
+        for (size_t i = 0; i < w->count; i++) {
+            removed[i] = prominence[i] < 0;
+            inside |= removed[i];
+        }
+        if (inside) {
+            compact(w, removed, needed);
+            RBL_TRY(rebuild(w, 0));
+            continue;
+        }
+        if (choose_removals(w, prominence, needed, removed) == 0) break;
+        /* Try without them; whatever then stands out is needed. */
+        memcpy(trial.points, w->points, w->count * sizeof *w->points);
+        memcpy(trial.space, w->space, w->count * sizeof *w->space);
+        trial.count = w->count;
+        size_t kept = 0;
+        for (size_t i = 0; i < w->count; i++)
+            if (!removed[i]) memmove(trial.points[kept++], trial.points[i], sizeof *trial.points);
+        trial.count = kept;
+        RBL_TRY(rebuild(&trial, 0));
+        for (size_t i = 0; i < w->count; i++) {
+            if (!removed[i]) continue;
+            if (trial.hull.rank < 3 || height_above(&trial, w->points[i]) > w->tolerance) {
+                needed[i] = true;
+                removed[i] = false;
+            }
+        }
+        for (size_t i = 0; i < w->count; i++)
+            if (removed[i]) memcpy(w->left_out[w->left_out_count++], w->space[i], sizeof *w->space);
+        compact(w, removed, needed);
+        RBL_TRY(rebuild(w, 0));
+    }
+done:
+    work_free(&trial);
+    rbli_free(w->ctx, mean);
+    rbli_free(w->ctx, prominence);
+    rbli_free(w->ctx, needed);
+    rbli_free(w->ctx, removed);
+    return status;
+}
+
+/* ---- flat input ---- */
+
+/// Directions across the span of the points: one for flat, two for collinear, three for a single point.
+static int directions_across(const work *w, double across[3][3])
+{
+    const int32_t *s = w->hull.simplex;
+    int rank = w->hull.rank;
+    double u[3] = {1, 0, 0}, v[3];
+    if (rank == 0) {
+        memset(across, 0, 9 * sizeof(double));
+        for (int k = 0; k < 3; k++)
+            across[k][k] = 1;
+        return 3;
+    }
+    for (int k = 0; k < 3; k++)
+        u[k] = w->space[s[1]][k] - w->space[s[0]][k];
+    normalize(u);
+    if (rank == 2) {
+        for (int k = 0; k < 3; k++)
+            v[k] = w->space[s[2]][k] - w->space[s[0]][k];
+        normalize(v);
+        cross(u, v, across[0]);
+        normalize(across[0]);
+        return 1;
+    }
+    int least = fabs(u[0]) <= fabs(u[1]) && fabs(u[0]) <= fabs(u[2]) ? 0 : fabs(u[1]) <= fabs(u[2]) ? 1 : 2;
+    double axis[3] = {least == 0, least == 1, least == 2};
+    cross(u, axis, across[0]);
+    normalize(across[0]);
+    cross(u, across[0], across[1]);
+    return 2;
+}
+
+/// Replaces the points by copies at ± half the thickness in each direction across.
+static rbl_status thicken(work *w, double thickness)
+{
+    double across[3][3];
+    int direction_count = directions_across(w, across);
+    size_t copies = (size_t)1 << direction_count;
+    double(*fat)[3] = rbli_alloc(w->ctx, w->count, copies * sizeof *fat);
+    if (!fat) return RBL_ERR_NO_MEMORY;
+    for (size_t i = 0; i < w->count; i++)
+        for (size_t c = 0; c < copies; c++) {
+            double *to = fat[i * copies + c];
+            memcpy(to, w->space[i], sizeof *fat);
+            for (int d = 0; d < direction_count; d++)
+                for (int k = 0; k < 3; k++)
+                    to[k] += (c >> d & 1 ? thickness : -thickness) / 2 * across[d][k];
+        }
+    size_t count = w->count * copies;
+    work_free(w);
+    w->space = fat;
+    w->count = count;
+    return RBL_OK;
+}
+
+/* ---- the hull of points in space ---- */
+
+/// Whether the points are thin although each axis has its own scale: a tilted plate or needle. Then gives
+/// axes along it.
+static bool is_thin(const work *w, double axes[3][3])
+{
+    const int32_t *s = w->hull.simplex;
+    double u[3], v[3], n[3], base = 0, width = 0, height = 0;
+    for (int k = 0; k < 3; k++) {
+        u[k] = w->space[s[1]][k] - w->space[s[0]][k];
+        v[k] = w->space[s[2]][k] - w->space[s[0]][k];
+    }
+    base = fmax(fabs(u[0]), fmax(fabs(u[1]), fabs(u[2])));
+    normalize(u);
+    /* v across u, then n across both. */
+    double along = u[0] * v[0] + u[1] * v[1] + u[2] * v[2];
+    for (int k = 0; k < 3; k++)
+        v[k] -= along * u[k];
+    width = fmax(fabs(v[0]), fmax(fabs(v[1]), fabs(v[2])));
+    normalize(v);
+    cross(u, v, n);
+    normalize(n);
+    cross(n, u, v);
+    for (int k = 0; k < 3; k++) {
+        height += n[k] * (w->space[s[3]][k] - w->space[s[0]][k]);
+        axes[0][k] = u[k];
+        axes[1][k] = v[k];
+        axes[2][k] = n[k];
+    }
+    /* Along axes of space the grid itself takes care of thinness. */
+    bool n_straight = false, u_straight = false;
+    for (int k = 0; k < 3; k++) {
+        n_straight |= fabs(n[k]) > 1 - 1e-6;
+        u_straight |= fabs(u[k]) > 1 - 1e-6;
+    }
+    return (fabs(height) < 0.01 * base && !n_straight) || (width < 0.01 * base && !u_straight);
+}
+
+/// Grows a hull about its middle until none of the points is outside: those that were left out, and those
+/// that rounding of thin, tilted hulls left outside of a simple one. Differences of rounding alone change
+/// nothing.
+static void grow_over(work *w, const double (*points)[3], size_t count)
+{
+    double center[3] = {0, 0, 0}, factor = 1;
+    for (size_t i = 0; i < w->count; i++)
+        for (int k = 0; k < 3; k++)
+            center[k] += (w->space[i][k] - w->g.base[k]) / (double)w->count;
+    for (int k = 0; k < 3; k++)
+        center[k] += w->g.base[k];
+    for (size_t f = 0; f < w->hull.face_count && count > 0; f++) {
+        const int32_t *v = w->hull.faces[f].vertex;
+        double u[3], t[3], n[3], offset = 0, reach = 0;
+        for (int k = 0; k < 3; k++) {
+            u[k] = w->space[v[1]][k] - w->space[v[0]][k];
+            t[k] = w->space[v[2]][k] - w->space[v[0]][k];
+        }
+        normalize(u);
+        normalize(t);
+        cross(u, t, n);
+        for (int k = 0; k < 3; k++)
+            offset += n[k] * (w->space[v[0]][k] - center[k]);
+        for (size_t i = 0; i < count; i++) {
+            double d = n[0] * (points[i][0] - center[0]) + n[1] * (points[i][1] - center[1]) +
+                       n[2] * (points[i][2] - center[2]);
+            reach = d > reach ? d : reach;
+        }
+        if (offset > 0 && reach > offset * factor) factor = reach / offset;
+    }
+    if (factor <= 1 + 1e-11) return;
+    for (size_t i = 0; i < w->count; i++)
+        for (int k = 0; k < 3; k++)
+            w->space[i][k] = center[k] + (w->space[i][k] - center[k]) * factor;
+}
+
+/// From w->space to the exact, clean hull, or to one of rank below 3.
+static rbl_status build(work *w, double *diagonal)
+{
+    rbl_status status = RBL_OK;
+    w->count = sort_unique(w->space, w->count);
+    choose_grid((const double(*)[3])w->space, w->count, NULL, &w->g, diagonal);
+    if (!isfinite(*diagonal)) return RBL_ERR_ARGUMENT;
+    RBL_TRY_ALLOC(w->points = rbli_alloc(w->ctx, w->count, sizeof *w->points));
+    for (size_t i = 0; i < w->count; i++)
+        to_grid(&w->g, w->space[i], w->points[i]);
+    RBL_TRY(keep_extreme_points(w));
+    RBL_TRY(rebuild(w, flat_tolerance));
+    double axes[3][3];
+    if (w->hull.rank == 3 && is_thin(w, axes)) {
+        choose_grid((const double(*)[3])w->space, w->count, axes, &w->g, diagonal);
+        for (size_t i = 0; i < w->count; i++)
+            to_grid(&w->g, w->space[i], w->points[i]);
+        RBL_TRY(rebuild(w, flat_tolerance));
+    }
+    if (w->hull.rank == 3) {
+        RBL_TRY(clean(w));
+        grow_over(w, (const double(*)[3])w->left_out, w->left_out_count);
+    }
+done:
+    return status;
+}
+
+static double triangle_volume(const double a[3], const double b[3], const double c[3], const double o[3])
+{
+    double u[3], v[3], n[3];
+    for (int k = 0; k < 3; k++) {
+        u[k] = b[k] - a[k];
+        v[k] = c[k] - a[k];
+    }
+    cross(u, v, n);
+    return (n[0] * (a[0] - o[0]) + n[1] * (a[1] - o[1]) + n[2] * (a[2] - o[2])) / 6;
+}
+
+/// Copies the hull out. All points are vertices.
+static rbl_status take(work *w, rbli_hull *out)
+{
+    int32_t(*triangles)[3] = rbli_alloc(w->ctx, w->hull.face_count, sizeof *triangles);
+    if (!triangles) return RBL_ERR_NO_MEMORY;
+    out->volume = 0;
+    for (size_t f = 0; f < w->hull.face_count; f++) {
+        const int32_t *v = w->hull.faces[f].vertex;
+        int first = v[0] < v[1] && v[0] < v[2] ? 0 : v[1] < v[2] ? 1 : 2;
+        for (int k = 0; k < 3; k++)
+            triangles[f][k] = v[(first + k) % 3];
+        out->volume += triangle_volume(w->space[v[0]], w->space[v[1]], w->space[v[2]], w->space[0]);
+    }
+    out->points = w->space;
+    out->point_count = w->count;
+    out->triangles = triangles;
+    out->triangle_count = w->hull.face_count;
+    w->space = NULL;
+    return RBL_OK;
+}
+
+/* ---- fewer vertices, from outside ---- */
+
+/// Half-spaces normal · x ≤ offset in grid coordinates, and the vertices of their intersection.
+typedef struct outer {
+    double (*planes)[4];
+    size_t plane_count;
+    double (*vertices)[3];
+    size_t vertex_count;
+    double center[3]; /* inside all of them */
+} outer;
+
+static bool meet(const double *a, const double *b, const double *c, double out[3])
+{
+    double bc[3], ca[3], ab[3];
+    cross(b, c, bc);
+    cross(c, a, ca);
+    cross(a, b, ab);
+    double determinant = a[0] * bc[0] + a[1] * bc[1] + a[2] * bc[2];
+    if (determinant == 0) return false;
+    for (int k = 0; k < 3; k++)
+        out[k] = (a[3] * bc[k] + b[3] * ca[k] + c[3] * ab[k]) / determinant;
+    return isfinite(out[0]) && isfinite(out[1]) && isfinite(out[2]);
+}
+
+/// The vertices of an intersection of half-spaces are the facets of the hull of the dual points normal /
+/// offset.
+/// @return RBL_OK; `*good` false when rounding spoilt it
+static rbl_status outer_vertices(rbl_context *ctx, outer *o, bool *good)
+{
+    rbl_status status = RBL_OK;
+    double(*dual)[3] = NULL, (*points)[3] = NULL, diagonal;
+    rbli_exact_hull hull = {0};
+    grid g;
+    *good = false;
+    RBL_TRY_ALLOC(dual = rbli_alloc(ctx, o->plane_count, sizeof *dual));
+    for (size_t i = 0; i < o->plane_count; i++) {
+        const double *p = o->planes[i];
+        double offset = p[3] - p[0] * o->center[0] - p[1] * o->center[1] - p[2] * o->center[2];
+        if (offset <= 1) goto done; /* less than a step of the grid */
+        for (int k = 0; k < 3; k++)
+            dual[i][k] = p[k] / offset;
+    }
+    choose_grid((const double(*)[3])dual, o->plane_count, NULL, &g, &diagonal);
+    for (size_t i = 0; i < o->plane_count; i++)
+        to_grid(&g, dual[i], dual[i]);
+    RBL_TRY(rbli_exact_hull_build(ctx, (const double(*)[3])dual, o->plane_count, 4, &hull));
+    if (hull.rank < 3) goto done;
+    RBL_TRY_ALLOC(points = rbli_alloc(ctx, hull.face_count, sizeof *points));
+    size_t count = 0;
+    for (size_t f = 0; f < hull.face_count; f++) {
+        const int32_t *v = hull.faces[f].vertex;
+        double x[3];
+        if (!meet(o->planes[v[0]], o->planes[v[1]], o->planes[v[2]], x)) goto done;
+        bool known = false;
+        for (size_t i = 0; i < count && !known; i++)
+            known =
+                fabs(points[i][0] - x[0]) + fabs(points[i][1] - x[1]) + fabs(points[i][2] - x[2]) < 0x1p18;
+        if (!known) memcpy(points[count++], x, sizeof x);
+    }
+    rbli_free(ctx, o->vertices);
+    o->vertices = points;
+    o->vertex_count = count;
+    points = NULL;
+    *good = true;
+done:
+    rbli_free(ctx, dual);
+    rbli_free(ctx, points);
+    rbli_free(ctx, hull.faces);
+    return status;
+}
+
+/// For each facet of the exact hull its plane in grid coordinates and how long a step across it is in space.
+static void facet_planes(const work *w, double (*planes)[4], double *in_space)
+{
+    for (size_t f = 0; f < w->hull.face_count; f++) {
+        const double *n = w->hull.faces[f].normal;
+        double offset = -HUGE_VAL, length = 0;
+        for (size_t i = 0; i < w->count; i++) {
+            double d = n[0] * w->points[i][0] + n[1] * w->points[i][1] + n[2] * w->points[i][2];
+            offset = d > offset ? d : offset;
+        }
+        double most = w->g.step[0] < w->g.step[1] ? w->g.step[0] : w->g.step[1];
+        most = w->g.step[2] < most ? w->g.step[2] : most;
+        for (int k = 0; k < 3; k++) {
+            double part = n[k] * (most / w->g.step[k]);
+            length += part * part;
+            planes[f][k] = n[k];
+        }
+        planes[f][3] = offset;
+        in_space[f] = most / sqrt(length);
+    }
+}
+
+/// The facet plane that an outer vertex is farthest beyond, and the farthest distance in space.
+static size_t worst_plane(const outer *o, double (*planes)[4], const double *in_space, size_t plane_count,
+    double *grid_worst, double *excess)
+{
+    size_t worst = 0;
+    *grid_worst = 0;
+    *excess = 0;
+    for (size_t i = 0; i < o->vertex_count; i++) {
+        const double *x = o->vertices[i];
+        for (size_t f = 0; f < plane_count; f++) {
+            double d = planes[f][0] * x[0] + planes[f][1] * x[1] + planes[f][2] * x[2] - planes[f][3];
+            if (d > *grid_worst) *grid_worst = d, worst = f;
+            if (d * in_space[f] > *excess) *excess = d * in_space[f];
+        }
+    }
+    return worst;
+}
+
+static void box_planes(const work *w, outer *o)
+{
+    for (int k = 0; k < 3; k++) {
+        double low = HUGE_VAL, high = -HUGE_VAL;
+        for (size_t i = 0; i < w->count; i++) {
+            low = w->points[i][k] < low ? w->points[i][k] : low;
+            high = w->points[i][k] > high ? w->points[i][k] : high;
+            o->center[k] += w->points[i][k] / (double)w->count;
+        }
+        memset(o->planes[2 * k], 0, 2 * sizeof *o->planes);
+        o->planes[2 * k][k] = -1;
+        o->planes[2 * k][3] = -low;
+        o->planes[2 * k + 1][k] = 1;
+        o->planes[2 * k + 1][3] = high;
+    }
+    o->plane_count = 6;
+}
+
+/// Replaces the hull by one of at most `max_vertices` vertices that holds it, standing off at least not more
+/// than needed: stops early below `threshold`.
+static rbl_status simplify(work *w, const rbli_hull_options *options, work *simple, double *excess)
+{
+    rbl_status status = RBL_OK;
+    rbl_context *ctx = w->ctx;
+    size_t most = (size_t)options->max_vertices, facet_count = w->hull.face_count;
+    double(*planes)[4] = NULL, *in_space = NULL;
+    outer o = {0}, best = {0};
+    RBL_TRY_ALLOC(planes = rbli_alloc(ctx, facet_count, sizeof *planes));
+    RBL_TRY_ALLOC(in_space = rbli_alloc(ctx, facet_count, sizeof *in_space));
+    RBL_TRY_ALLOC(o.planes = rbli_alloc(ctx, most + 8, sizeof *o.planes));
+    facet_planes(w, planes, in_space);
+    box_planes(w, &o);
+    for (;;) {
+        bool good;
+        RBL_TRY(outer_vertices(ctx, &o, &good));
+        if (!good || o.vertex_count > most) break;
+        double(*swap)[3] = best.vertices;
+        best.vertices = o.vertices;
+        best.vertex_count = o.vertex_count;
+        o.vertices = NULL;
+        rbli_free(ctx, swap);
+        double worst;
+        size_t plane = worst_plane(&best, planes, in_space, facet_count, &worst, excess);
+        if (worst <= exact_tolerance || *excess <= options->simplification_threshold || o.plane_count >= most)
+            break;
+        memcpy(o.planes[o.plane_count++], planes[plane], sizeof *planes);
+    }
+    if (!best.vertices) {
+        status = RBL_ERR_INTERNAL;
+        goto done;
+    }
+    simple->count = best.vertex_count;
+    RBL_TRY_ALLOC(simple->space = rbli_alloc(ctx, best.vertex_count, sizeof *simple->space));
+    for (size_t i = 0; i < best.vertex_count; i++)
+        from_grid(&w->g, best.vertices[i], simple->space[i]);
+done:
+    rbli_free(ctx, planes);
+    rbli_free(ctx, in_space);
+    rbli_free(ctx, o.planes);
+    rbli_free(ctx, o.vertices);
+    rbli_free(ctx, best.vertices);
+    return status;
+}
+
+static rbl_status check_input(rbl_context *ctx, const double (*points)[3], size_t count, int32_t max_vertices)
+{
+    if (count == 0) return rbli_fail(ctx, RBL_ERR_ARGUMENT, "a hull needs at least one point");
+    if (count > INT32_MAX) return rbli_fail(ctx, RBL_ERR_LIMIT, "a hull of %zu points is too large", count);
+    if (max_vertices < 8)
+        return rbli_fail(ctx, RBL_ERR_ARGUMENT, "a hull needs a budget of at least 8 vertices");
+    for (size_t i = 0; i < count; i++)
+        if (!isfinite(points[i][0]) || !isfinite(points[i][1]) || !isfinite(points[i][2]))
+            return rbli_fail(ctx, RBL_ERR_ARGUMENT, "point %zu of a hull is not finite", i);
+    return RBL_OK;
+}
+
+rbl_status rbli_convex_hull(rbl_context *ctx, const double (*points)[3], size_t count,
+    const rbli_hull_options *options, rbli_hull *out)
+{
+    rbl_status status = RBL_OK;
+    work w = {.ctx = ctx, .tolerance = exact_tolerance}, simple = {.ctx = ctx, .tolerance = simple_tolerance};
+    rbli_hull hull = {0};
+    double diagonal;
+    RBL_TRY(check_input(ctx, points, count, options->max_vertices));
+    RBL_TRY_ALLOC(w.space = rbli_alloc(ctx, count, sizeof *w.space));
+    memcpy(w.space, points, count * sizeof *points);
+    w.count = count;
+    RBL_TRY(build(&w, &diagonal));
+    if (w.hull.rank < 3) {
+        if (options->on_degenerate == RBLI_DEGENERATE_ERROR) {
+            status = rbli_fail(ctx, RBL_ERR_MESH, "the points are %s: they have no hull with volume",
+                w.hull.rank == 2   ? "flat"
+                : w.hull.rank == 1 ? "collinear"
+                                   : "all the same");
+            goto done;
+        }
+        double largest = fabs(w.space[0][0]) + fabs(w.space[0][1]) + fabs(w.space[0][2]);
+        double thickness = options->thickness > 0 ? options->thickness : diagonal * 1e-3;
+        if (thickness < 1e-9 * largest) thickness = 1e-9 * largest;
+        RBL_TRY(thicken(&w, thickness > 0 ? thickness : 1e-3));
+        RBL_TRY(build(&w, &diagonal));
+        hull.thickened = true;
+        if (w.hull.rank < 3) {
+            status = rbli_fail(ctx, RBL_ERR_MESH, "the points are flat and cannot be thickened");
+            goto done;
+        }
+    }
+    if (w.count > (size_t)options->max_vertices || options->simplification_threshold > 0) {
+        RBL_TRY(simplify(&w, options, &simple, &hull.excess));
+        RBL_TRY(build(&simple, &diagonal));
+        if (simple.hull.rank < 3 || (w.count <= simple.count && w.count <= (size_t)options->max_vertices)) {
+            hull.excess = 0;
+            RBL_TRY(take(&w, &hull));
+        } else {
+            grow_over(&simple, (const double(*)[3])w.space, w.count);
+            RBL_TRY(take(&simple, &hull));
+        }
+    } else {
+        RBL_TRY(take(&w, &hull));
+    }
+    *out = hull;
+done:
+    work_free(&w);
+    work_free(&simple);
+    return status;
+}
