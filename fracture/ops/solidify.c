@@ -221,34 +221,44 @@ static size_t solid_of(const rbli_shell *shells, size_t shell)
     return shell;
 }
 
-/// Gives every kept shell its new geometry.
+/// Gives every kept shell its new geometry: nodes in the file's order, solids of a node in theirs.
 static rbl_status assign_geometries(rbl_context *ctx, solidify_job *job)
 {
+    rbl_status status = RBL_OK;
     const rbli_shell *shells = job->repair->shells;
-    size_t shells_count = job->repair->shell_count, nodes = rbli_collection_size(job->in, "geometry");
-    job->shell_bone = rbli_alloc(ctx, shells_count, sizeof *job->shell_bone);
-    job->geometry_node = rbli_alloc(ctx, shells_count, sizeof *job->geometry_node);
-    job->geometry_part = rbli_alloc(ctx, shells_count, sizeof *job->geometry_part);
-    if (!job->shell_bone || !job->geometry_node || !job->geometry_part) return RBL_ERR_NO_MEMORY;
-    for (size_t s = 0; s < shells_count; s++)
+    size_t shell_count = job->repair->shell_count, nodes = rbli_collection_size(job->in, "geometry");
+    int32_t *first =
+        rbli_calloc(ctx, nodes + 1, sizeof *first); /* geometries before a node, then the node's next one */
+    job->shell_bone = rbli_alloc(ctx, shell_count, sizeof *job->shell_bone);
+    job->geometry_node = rbli_alloc(ctx, shell_count, sizeof *job->geometry_node);
+    job->geometry_part = rbli_alloc(ctx, shell_count, sizeof *job->geometry_part);
+    RBL_TRY_ALLOC(first);
+    RBL_TRY_ALLOC(job->shell_bone);
+    RBL_TRY_ALLOC(job->geometry_node);
+    RBL_TRY_ALLOC(job->geometry_part);
+    bool split = job->options->split_components;
+    for (size_t s = 0; s < shell_count; s++) {
         job->shell_bone[s] = -1;
-    for (size_t n = 0; n < nodes; n++) { /* nodes in the file's order */
-        int32_t part = 0;
-        bool begun = false;
-        for (size_t s = 0; s < shells_count; s++) {
-            if (!job->kept[s] || shells[s].kind != RBLI_SHELL_SOLID || shells[s].node != (int32_t)n) continue;
-            if (job->options->split_components || !begun) {
-                job->geometry_node[job->geometry_count] = (int32_t)n;
-                job->geometry_part[job->geometry_count++] = job->options->split_components ? part++ : -1;
-            }
-            begun = true;
-            job->shell_bone[s] = (int32_t)job->geometry_count - 1;
-        }
+        if (!job->kept[s] || shells[s].kind != RBLI_SHELL_SOLID) continue;
+        int32_t *count = &first[shells[s].node + 1];
+        *count = split ? *count + 1 : 1;
     }
-    for (size_t s = 0; s < shells_count; s++)
+    for (size_t n = 0; n < nodes; n++) {
+        for (int32_t part = 0; part < first[n + 1]; part++) {
+            job->geometry_node[job->geometry_count] = (int32_t)n;
+            job->geometry_part[job->geometry_count++] = split ? part : -1;
+        }
+        first[n + 1] += first[n];
+    }
+    for (size_t s = 0; s < shell_count; s++)
+        if (job->kept[s] && shells[s].kind == RBLI_SHELL_SOLID)
+            job->shell_bone[s] = split ? first[shells[s].node]++ : first[shells[s].node];
+    for (size_t s = 0; s < shell_count; s++)
         if (job->kept[s] && shells[s].kind == RBLI_SHELL_CAVITY)
             job->shell_bone[s] = job->shell_bone[solid_of(shells, s)];
-    return RBL_OK;
+done:
+    rbli_free(ctx, first);
+    return status;
 }
 
 static rbl_status build_bones(rbl_context *ctx, const solidify_job *job, rbl_collection *c)
@@ -281,107 +291,173 @@ done:
     return status;
 }
 
-/// The new surface: geometry by geometry its shells, vertices compact within each geometry.
-static rbl_status build_surface(rbl_context *ctx, const solidify_job *job, rbl_collection *c)
+/// The new surface while it is laid out, geometry by geometry, vertices compact within each.
+typedef struct surface_layout {
+    RBLI_ARRAY(int32_t) vertices;  /* repaired vertex of each new one */
+    RBLI_ARRAY(int32_t) triangles; /* repaired triangle of each new face */
+    int32_t (*faces)[3];           /* into the new vertices */
+    int32_t (*ranges)[4];          /* [geometry_count] vertex start and count, face start and count */
+    double (*positions)[3];
+    int32_t *vertex_source, *face_source, *weights_index;
+    size_t filled_count; /* faces that fill holes */
+} surface_layout;
+
+static void free_surface_layout(rbl_context *ctx, surface_layout *l)
+{
+    void *arrays[] = {l->vertices.data, l->triangles.data, l->faces, l->ranges, l->positions,
+        l->vertex_source, l->face_source, l->weights_index};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
+        rbli_free(ctx, arrays[i]);
+}
+
+/// Kept shells sorted by their new geometry: shells of geometry g are order[start[g]] … order[start[g+1] −
+/// 1].
+static rbl_status sort_shells(rbl_context *ctx, const solidify_job *job, int32_t **start, int32_t **order)
+{
+    size_t shell_count = job->repair->shell_count;
+    *start = rbli_calloc(ctx, job->geometry_count + 2, sizeof **start);
+    *order = rbli_alloc(ctx, shell_count, sizeof **order);
+    if (!*start || !*order) return RBL_ERR_NO_MEMORY;
+    for (size_t s = 0; s < shell_count; s++)
+        if (job->shell_bone[s] >= 0) (*start)[job->shell_bone[s] + 2]++;
+    for (size_t g = 0; g < job->geometry_count; g++)
+        (*start)[g + 2] += (*start)[g + 1];
+    for (size_t s = 0; s < shell_count; s++)
+        if (job->shell_bone[s] >= 0) (*order)[(*start)[job->shell_bone[s] + 1]++] = (int32_t)s;
+    return RBL_OK;
+}
+
+static rbl_status lay_out_shell(rbl_context *ctx, const rbli_repair_result *r, const rbli_shell *shell,
+    int32_t *local, surface_layout *l, size_t first)
+{
+    rbl_status status = RBL_OK;
+    for (int32_t t = shell->triangle_start; t < shell->triangle_start + shell->triangle_count; t++) {
+        for (int k = 0; k < 3; k++) {
+            int32_t v = r->triangles[t][k];
+            if (local[v] < (int32_t)first) {
+                local[v] = (int32_t)l->vertices.count;
+                RBL_TRY(rbli_array_push(ctx, &l->vertices, v));
+            }
+            l->faces[l->triangles.count][k] = local[v];
+        }
+        RBL_TRY(rbli_array_push(ctx, &l->triangles, t));
+    }
+done:
+    return status;
+}
+
+static rbl_status lay_out_surface(rbl_context *ctx, const solidify_job *job, surface_layout *l)
 {
     rbl_status status = RBL_OK;
     const rbli_repair_result *r = job->repair;
-    RBLI_ARRAY(int32_t) vertices = {0};
-    RBLI_ARRAY(int32_t) triangles = {0};
-    int32_t *local = rbli_alloc(ctx, r->vertex_count, sizeof *local);
-    int32_t *ranges = rbli_calloc(ctx, 4 * (job->geometry_count + 1), sizeof *ranges), *none = NULL,
-            *source = NULL;
-    int32_t(*faces)[3] = rbli_alloc(ctx, r->triangle_count, sizeof *faces), *weights_index = NULL;
-    double(*positions)[3] = NULL;
+    int32_t *start = NULL, *order = NULL, *local = rbli_alloc(ctx, r->vertex_count, sizeof *local);
     RBL_TRY_ALLOC(local);
-    RBL_TRY_ALLOC(ranges);
-    RBL_TRY_ALLOC(faces);
+    RBL_TRY_ALLOC(l->ranges = rbli_alloc(ctx, job->geometry_count, sizeof *l->ranges));
+    RBL_TRY_ALLOC(l->faces = rbli_alloc(ctx, r->triangle_count, sizeof *l->faces));
+    RBL_TRY(sort_shells(ctx, job, &start, &order));
     for (size_t v = 0; v < r->vertex_count; v++)
         local[v] = -1;
     for (size_t g = 0; g < job->geometry_count; g++) {
-        int32_t first_vertex = (int32_t)vertices.count, first_face = (int32_t)triangles.count;
-        for (size_t s = 0; s < r->shell_count; s++) {
-            if (job->shell_bone[s] != (int32_t)g) continue;
-            for (int32_t t = 0; t < r->shells[s].triangle_count; t++) {
-                int32_t triangle = r->shells[s].triangle_start + t;
-                for (int k = 0; k < 3; k++) {
-                    int32_t v = r->triangles[triangle][k];
-                    if (local[v] < first_vertex) {
-                        local[v] = (int32_t)vertices.count;
-                        RBL_TRY(rbli_array_push(ctx, &vertices, v));
-                    }
-                    faces[triangles.count][k] = local[v];
-                }
-                RBL_TRY(rbli_array_push(ctx, &triangles, triangle));
-            }
-        }
-        int32_t *range = ranges + 4 * g;
-        range[0] = first_vertex;
-        range[1] = (int32_t)vertices.count - first_vertex;
-        range[2] = first_face;
-        range[3] = (int32_t)triangles.count - first_face;
+        size_t first_vertex = l->vertices.count, first_face = l->triangles.count;
+        for (int32_t i = start[g]; i < start[g + 1]; i++)
+            RBL_TRY(lay_out_shell(ctx, r, &r->shells[order[i]], local, l, first_vertex));
+        l->ranges[g][0] = (int32_t)first_vertex;
+        l->ranges[g][1] = (int32_t)(l->vertices.count - first_vertex);
+        l->ranges[g][2] = (int32_t)first_face;
+        l->ranges[g][3] = (int32_t)(l->triangles.count - first_face);
     }
+done:
+    rbli_free(ctx, start);
+    rbli_free(ctx, order);
+    rbli_free(ctx, local);
+    return status;
+}
 
-    positions = rbli_alloc(ctx, vertices.count, sizeof *positions);
-    none = rbli_alloc(ctx, vertices.count, sizeof *none);
-    source = rbli_alloc(ctx, triangles.count, sizeof *source);
-    weights_index = rbli_alloc(ctx, triangles.count, sizeof *weights_index);
-    RBL_TRY_ALLOC(positions);
-    RBL_TRY_ALLOC(none);
-    RBL_TRY_ALLOC(source);
-    RBL_TRY_ALLOC(weights_index);
-    for (size_t v = 0; v < vertices.count; v++) {
-        memcpy(positions[v], r->positions[vertices.data[v]], sizeof *positions);
-        none[v] = -1;
+/// Replaces the surface of `c` by the laid out one.
+static rbl_status carry_surface(
+    rbl_context *ctx, const rbli_repair_result *r, surface_layout *l, rbl_collection *c)
+{
+    rbl_status status = RBL_OK;
+    size_t vertices = l->vertices.count, faces = l->triangles.count;
+    RBL_TRY_ALLOC(l->positions = rbli_alloc(ctx, vertices, sizeof *l->positions));
+    RBL_TRY_ALLOC(l->vertex_source = rbli_alloc(ctx, vertices, sizeof *l->vertex_source));
+    RBL_TRY_ALLOC(l->face_source = rbli_alloc(ctx, faces, sizeof *l->face_source));
+    RBL_TRY_ALLOC(l->weights_index = rbli_alloc(ctx, faces, sizeof *l->weights_index));
+    for (size_t v = 0; v < vertices; v++) {
+        memcpy(l->positions[v], r->positions[l->vertices.data[v]], sizeof *l->positions);
+        l->vertex_source[v] = -1;
     }
-    size_t filled = 0;
-    for (size_t t = 0; t < triangles.count; t++) {
-        int32_t from = r->origins.source[triangles.data[t]];
-        source[t] = from < 0 ? -1 : from;
-        weights_index[t] = from < 0 ? -1 : r->origins.weights_index[triangles.data[t]];
-        filled += from < 0;
+    for (size_t f = 0; f < faces; f++) {
+        int32_t from = r->origins.source[l->triangles.data[f]];
+        l->face_source[f] = from < 0 ? -1 : from;
+        l->weights_index[f] = from < 0 ? -1 : r->origins.weights_index[l->triangles.data[f]];
+        l->filled_count += from < 0;
     }
-    rbli_surface_map map = {vertices.count, (const double(*)[3])positions, none, triangles.count,
-        (const int32_t(*)[3])faces, source, weights_index, (const double(*)[3][3])r->origins.weights};
+    rbli_surface_map map = {vertices, (const double(*)[3])l->positions, l->vertex_source, faces,
+        (const int32_t(*)[3])l->faces, l->face_source, l->weights_index,
+        (const double(*)[3][3])r->origins.weights};
     RBL_TRY(rbli_surface_replace(ctx, c, &map));
+done:
+    return status;
+}
 
-    static const char *const names[] = {"vertex_start", "vertex_count", "face_start", "face_count"};
-    RBL_TRY(rbli_collection_resize(ctx, c, "geometry", job->geometry_count));
-    for (size_t i = 0; i < 4; i++) {
-        void *out;
-        RBL_TRY(rbli_collection_write(ctx, c, "geometry", names[i], RBL_INT32, &out));
-        for (size_t g = 0; g < job->geometry_count; g++)
-            ((int32_t *)out)[g] = ranges[4 * g + i];
-    }
-    void *owner, *material, *visible, *origin;
-    RBL_TRY(rbli_collection_write(ctx, c, "geometry", "bone", RBL_INT32, &owner));
-    for (size_t g = 0; g < job->geometry_count; g++)
-        ((int32_t *)owner)[g] = 1 + (int32_t)g;
+/// Faces that fill holes are visible, flat and of a material of their own.
+static rbl_status finish_filled_faces(rbl_context *ctx, const surface_layout *l, rbl_collection *c)
+{
+    rbl_status status = RBL_OK;
+    void *material, *visible, *origin, *color;
+    int32_t filled;
+    if (l->filled_count == 0) return RBL_OK;
+    RBL_TRY(rbli_material_index(ctx, c, "filled", &filled));
+    RBL_TRY(rbli_collection_write(ctx, c, "face", "material", RBL_INT32, &material));
     RBL_TRY(rbli_collection_write(ctx, c, "face", "visible", RBL_BOOL, &visible));
     RBL_TRY(rbli_collection_write(ctx, c, "face", "origin", RBL_INT32, &origin));
-    for (size_t t = 0; t < triangles.count; t++) {
-        ((bool *)visible)[t] = true;
-        ((int32_t *)origin)[t] = -1;
+    color = NULL;
+    if (rbli_collection_buffer(c, "corner", "color"))
+        RBL_TRY(rbli_collection_write(ctx, c, "corner", "color", RBL_FLOAT_4, &color));
+    for (size_t f = 0; f < l->triangles.count; f++) {
+        if (l->face_source[f] >= 0) continue;
+        ((int32_t *)material)[f] = filled;
+        ((bool *)visible)[f] = true;
+        ((int32_t *)origin)[f] = -1;
+        for (size_t i = 12 * f; color && i < 12 * (f + 1); i++)
+            ((float *)color)[i] = 1;
     }
-    if (filled > 0) {
-        int32_t filled_material;
-        RBL_TRY(rbli_material_index(ctx, c, "filled", &filled_material));
-        RBL_TRY(rbli_collection_write(ctx, c, "face", "material", RBL_INT32, &material));
-        for (size_t t = 0; t < triangles.count; t++)
-            if (source[t] < 0) ((int32_t *)material)[t] = filled_material;
+done:
+    return status;
+}
+
+static rbl_status write_geometries(
+    rbl_context *ctx, const solidify_job *job, const surface_layout *l, rbl_collection *c)
+{
+    rbl_status status = RBL_OK;
+    static const char *const names[] = {"vertex_start", "vertex_count", "face_start", "face_count"};
+    void *out;
+    RBL_TRY(rbli_collection_resize(ctx, c, "geometry", job->geometry_count));
+    for (size_t i = 0; i < 4; i++) {
+        RBL_TRY(rbli_collection_write(ctx, c, "geometry", names[i], RBL_INT32, &out));
+        for (size_t g = 0; g < job->geometry_count; g++)
+            ((int32_t *)out)[g] = l->ranges[g][i];
     }
+    RBL_TRY(rbli_collection_write(ctx, c, "geometry", "bone", RBL_INT32, &out));
+    for (size_t g = 0; g < job->geometry_count; g++)
+        ((int32_t *)out)[g] = 1 + (int32_t)g;
+done:
+    return status;
+}
+
+static rbl_status build_surface(rbl_context *ctx, const solidify_job *job, rbl_collection *c)
+{
+    rbl_status status = RBL_OK;
+    surface_layout l = {0};
+    RBL_TRY(lay_out_surface(ctx, job, &l));
+    RBL_TRY(carry_surface(ctx, job->repair, &l, c));
+    RBL_TRY(write_geometries(ctx, job, &l, c));
+    RBL_TRY(finish_filled_faces(ctx, &l, c));
     RBL_TRY(rbli_surface_fill_flat_normals(ctx, c));
     RBL_TRY(rbli_surface_measure(ctx, c, 0));
 done:
-    rbli_free(ctx, vertices.data);
-    rbli_free(ctx, triangles.data);
-    rbli_free(ctx, local);
-    rbli_free(ctx, ranges);
-    rbli_free(ctx, faces);
-    rbli_free(ctx, positions);
-    rbli_free(ctx, none);
-    rbli_free(ctx, source);
-    rbli_free(ctx, weights_index);
+    free_surface_layout(ctx, &l);
     return status;
 }
 

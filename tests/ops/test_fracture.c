@@ -1,0 +1,198 @@
+#include "fracture/ops/fracture.h"
+#include "fracture/ops/surface.h"
+#include "tests/ops/asset_builder.h"
+
+typedef struct planes {
+    const double (*data)[4];
+    size_t count;
+    size_t calls;
+} planes;
+
+static rbl_status make_planes(rbl_context *ctx, const double box_min[3], const double box_max[3],
+    uint32_t seed, void *user, rbli_cell_complex **out)
+{
+    (void)seed;
+    planes *p = user;
+    p->calls++;
+    return rbli_plane_complex(ctx, p->data, p->count, box_min, box_max, NULL, out);
+}
+
+static const double two_boxes[2][2][3] = {{{0, 0, 0}, {2, 1, 1}}, {{5, 0, 0}, {6, 1, 1}}};
+static const double middle[1][4] = {{1, 0, 0, 0.5}};
+
+static rbl_collection *measured_boxes(rbl_context *ctx, size_t count, const double (*boxes)[2][3])
+{
+    rbl_collection *c = make_boxes(ctx, count, boxes);
+    assert_ok(ctx, rbli_surface_fill_flat_normals(ctx, c));
+    assert_ok(ctx, rbli_surface_measure(ctx, c, 0));
+    return c;
+}
+
+static void cut_bone_becomes_a_cluster_of_closed_pieces(void **state)
+{
+    (void)state;
+    rbl_context *ctx = make_context(2);
+    rbl_collection *c = measured_boxes(ctx, 2, two_boxes);
+    rbli_hash before = rbli_collection_hash(c);
+    planes p = {middle, 1, 0};
+    rbli_fracture_options options = rbli_fracture_default_options();
+    options.make_complex = make_planes;
+    options.user = &p;
+    rbli_fracture_result r = {0};
+    assert_ok(ctx, rbli_fracture(ctx, c, &options, &r));
+    assert_true(rbli_hash_equal(before, rbli_collection_hash(c)));
+    assert_ok(ctx, rbli_collection_validate(ctx, r.collection, RBLI_VALIDATE_CLOSED));
+
+    assert_int_equal(p.calls, 1);
+    assert_int_equal(r.cut_count, 1);
+    assert_int_equal(r.new_count, 3); /* two pieces, and the box that one cell holds whole */
+    assert_int_equal(rbli_collection_size(r.collection, "bone"), 5);
+    const int32_t *type = rbli_collection_read(r.collection, "bone", "type", RBL_INT32);
+    const int32_t *level = rbli_collection_read(r.collection, "bone", "level", RBL_INT32);
+    const int32_t *parent = rbli_collection_read(r.collection, "bone", "parent", RBL_INT32);
+    const int32_t *geometry = rbli_collection_read(r.collection, "bone", "geometry", RBL_INT32);
+    const int32_t *site = rbli_collection_read(r.collection, "bone", "site", RBL_INT32);
+    assert_int_equal(type[1], RBLI_BONE_CLUSTER);
+    assert_int_equal(geometry[1], -1);
+    assert_int_equal(type[2], RBLI_BONE_RIGID);
+    assert_int_equal(parent[3], 1);
+    assert_int_equal(level[4], 2);
+    assert_true(site[3] != site[4] && site[3] >= 0);
+    assert_string_equal(rbli_collection_string(r.collection, "bone", "name", 3), "box_0_0");
+    assert_string_equal(rbli_collection_string(r.collection, "bone", "name", 4), "box_0_1");
+
+    const double *volume = rbli_collection_read(r.collection, "geometry", "volume", RBL_DOUBLE);
+    assert_int_equal(rbli_collection_size(r.collection, "geometry"), 3);
+    assert_close(volume[geometry[2]], 1, 1e-15);
+    assert_close(volume[geometry[3]] + volume[geometry[4]], 2, 1e-14);
+    assert_close(
+        volume[geometry[3]] < volume[geometry[4]] ? volume[geometry[3]] : volume[geometry[4]], 0.5, 1e-14);
+    for (size_t g = 0; g < 3; g++)
+        assert_closed(r.collection, g);
+    rbli_collection_release(r.collection);
+    rbli_free(ctx, r.new_bones);
+    rbli_collection_release(c);
+    finish_context(ctx);
+}
+
+static void caps_have_material_normals_uvs_and_contacts(void **state)
+{
+    (void)state;
+    rbl_context *ctx = make_context(1);
+    rbl_collection *c = measured_boxes(ctx, 1, two_boxes);
+    planes p = {middle, 1, 0};
+    rbli_fracture_options options = rbli_fracture_default_options();
+    options.make_complex = make_planes;
+    options.user = &p;
+    options.internal_material = "core";
+    rbli_fracture_result r = {0};
+    assert_ok(ctx, rbli_fracture(ctx, c, &options, &r));
+    const bool *internal = rbli_collection_read(r.collection, "face", "internal", RBL_BOOL);
+    const int32_t *material = rbli_collection_read(r.collection, "face", "material", RBL_INT32);
+    const float(*normal)[3] = rbli_collection_read(r.collection, "corner", "normal", RBL_FLOAT_3);
+    const double(*positions)[3] = rbli_collection_read(r.collection, "vertex", "position", RBL_VEC3);
+    const int32_t(*faces)[3] = rbli_collection_read(r.collection, "face", "vertices", RBL_INT32_3);
+    const float(*uv)[2] = rbli_collection_read(r.collection, "corner", "uv0", RBL_FLOAT_2);
+    double cap_uv_area = 0, sides = 0;
+    for (size_t f = 0; f < rbli_collection_size(r.collection, "face"); f++) {
+        bool in_plane = true;
+        for (int k = 0; k < 3; k++)
+            in_plane = in_plane && positions[faces[f][k]][0] == 0.5;
+        assert_int_equal(internal[f], in_plane);
+        assert_string_equal(rbli_collection_string(r.collection, "material", "name", (size_t)material[f]),
+            in_plane ? "core" : "paint");
+        if (!in_plane) continue;
+        const float *a = uv[3 * f], *b = uv[3 * f + 1], *d = uv[3 * f + 2];
+        double twice =
+            ((double)b[0] - a[0]) * ((double)d[1] - a[1]) - ((double)b[1] - a[1]) * ((double)d[0] - a[0]);
+        cap_uv_area += (twice < 0 ? -twice : twice) / 2;
+        sides += normal[3 * f][0];
+        assert_close(normal[3 * f][0] * normal[3 * f][0], 1, 1e-6);
+    }
+    assert_close(sides, 0, 1e-9); /* one side looks left, one right */
+    /* UVs of the box are (x, y): two faces of area 2 keep theirs, all others collapse; 4 of 10 units of area
+     */
+    assert_close(cap_uv_area, 2 * 0.4, 1e-5);
+    const int32_t(*pairs)[2] = rbli_collection_read(r.collection, "contact", "geometries", RBL_INT32_2);
+    assert_int_equal(rbli_collection_size(r.collection, "contact"), 1);
+    assert_int_equal(pairs[0][0] + pairs[0][1], 1);
+    assert_close(
+        *(const double *)rbli_collection_read(r.collection, "contact", "area", RBL_DOUBLE), 1, 1e-14);
+    rbli_collection_release(r.collection);
+    rbli_free(ctx, r.new_bones);
+    rbli_collection_release(c);
+    finish_context(ctx);
+}
+
+static void chance_and_selection_choose_bones(void **state)
+{
+    (void)state;
+    rbl_context *ctx = make_context(1);
+    const double boxes[2][2][3] = {{{0, 0, 0}, {1, 1, 1}}, {{0, 2, 0}, {1, 3, 1}}};
+    rbl_collection *c = measured_boxes(ctx, 2, boxes);
+    planes p = {middle, 1, 0};
+    rbli_fracture_options options = rbli_fracture_default_options();
+    options.make_complex = make_planes;
+    options.user = &p;
+    options.chance = 0;
+    rbli_fracture_result r = {0};
+    assert_ok(ctx, rbli_fracture(ctx, c, &options, &r));
+    assert_int_equal(r.new_count, 0);
+    assert_true(rbli_hash_equal(rbli_collection_hash(c), rbli_collection_hash(r.collection)));
+    rbli_collection_release(r.collection);
+    rbli_free(ctx, r.new_bones);
+
+    options.chance = 1;
+    options.group = false;
+    const int32_t second = 2;
+    rbli_selection *selection = NULL;
+    assert_ok(ctx, rbli_selection_create(ctx, c, &second, 1, &selection));
+    options.selection = selection;
+    assert_ok(ctx, rbli_fracture(ctx, c, &options, &r));
+    assert_int_equal(r.cut_count, 1);
+    assert_int_equal(rbli_collection_size(r.collection, "bone"), 5);
+    /* the selection does not fit what came out */
+    rbli_fracture_result again = {0};
+    assert_int_equal(rbli_fracture(ctx, r.collection, &options, &again), RBL_ERR_COLLECTION);
+    rbli_collection_release(r.collection);
+    rbli_free(ctx, r.new_bones);
+    rbli_selection_release(selection);
+    rbli_collection_release(c);
+    finish_context(ctx);
+}
+
+static void moved_bones_are_cut_where_they_stand(void **state)
+{
+    (void)state;
+    rbl_context *ctx = make_context(1);
+    rbl_collection *c = measured_boxes(ctx, 1, two_boxes);
+    void *out;
+    assert_ok(ctx, rbli_collection_write(ctx, c, "bone", "transform", RBL_MAT4, &out));
+    double *m = ((double(*)[16])out)[1]; /* a quarter turn about z and a step: x' = −y + 10, y' = x */
+    const double turned[16] = {0, 1, 0, 0, -1, 0, 0, 0, 0, 0, 1, 0, 10, 0, 0, 1};
+    memcpy(m, turned, sizeof turned);
+    const double plane[1][4] = {{0, 1, 0, 0.25}}; /* y' = 0.25 is x = 0.25 in the bone */
+    planes p = {plane, 1, 0};
+    rbli_fracture_options options = rbli_fracture_default_options();
+    options.make_complex = make_planes;
+    options.user = &p;
+    rbli_fracture_result r = {0};
+    assert_ok(ctx, rbli_fracture(ctx, c, &options, &r));
+    const double *volume = rbli_collection_read(r.collection, "geometry", "volume", RBL_DOUBLE);
+    assert_close(volume[0] < volume[1] ? volume[0] : volume[1], 0.25, 1e-13);
+    rbli_collection_release(r.collection);
+    rbli_free(ctx, r.new_bones);
+    rbli_collection_release(c);
+    finish_context(ctx);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(cut_bone_becomes_a_cluster_of_closed_pieces),
+        cmocka_unit_test(caps_have_material_normals_uvs_and_contacts),
+        cmocka_unit_test(chance_and_selection_choose_bones),
+        cmocka_unit_test(moved_bones_are_cut_where_they_stand),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
