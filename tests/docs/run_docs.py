@@ -1,0 +1,141 @@
+#!/usr/bin/env python3
+"""Executes the code blocks of the handbook.
+
+  run_docs.py RUBBLE [FILE.md …]      default: README.md and docs/*.md
+
+Each document gets a folder of its own with a copy of graphs/, and its blocks run in order there, `rubble` on the PATH:
+  ```sh               runs with `sh -e`; must exit 0
+  ```sh exit=N        must exit N
+  ```output           must be contained, line by line and in order, in what the block before printed; a line `…` skips any
+  ```json NAME        becomes the file NAME
+  ```json             is JSON on its own (a part to look at)
+  ```c NAME           becomes the file NAME and compiles against include/
+  ```console          is not run: what changes the machine, or needs another one
+Any other block fails, so that nobody forgets one.
+"""
+import glob
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+
+def blocks(text):
+    """(line number, info words, body) of each fenced block."""
+    out, fence, start, body = [], None, 0, []
+    for number, line in enumerate(text.splitlines(), 1):
+        match = re.match(r"\s*```(.*)$", line)
+        if fence is None and match:
+            fence, start, body = match.group(1).split(), number, []
+        elif fence is not None and match:
+            out.append((start, fence, "\n".join(body) + "\n"))
+            fence = None
+        elif fence is not None:
+            body.append(line)
+    if fence is not None:
+        out.append((start, ["unclosed"], ""))
+    return out
+
+
+def contains(printed, expected):
+    lines = iter([l.rstrip() for l in printed.splitlines()])
+    for want in expected.splitlines():
+        want = want.rstrip()
+        if want in ("…", ""):
+            continue
+        if not any(want in l for l in lines):
+            return want
+    return None
+
+
+class Document:
+    def __init__(self, rubble, folder):
+        self.folder = folder
+        self.printed = ""
+        self.environment = dict(os.environ, PATH=os.path.dirname(rubble) + os.pathsep + os.environ["PATH"],
+            RUBBLE_SOURCE=ROOT, NO_COLOR="1")
+
+    def block(self, words, body):
+        """@return "" or why the block failed"""
+        kind, rest = (words[0] if words else ""), words[1:]
+        if kind == "sh":
+            return self.shell(rest, body)
+        if kind == "output":
+            missing = contains(self.printed, body)
+            return f"not printed: {missing}; printed was: {self.printed[-600:]}" if missing else ""
+        if kind == "json":
+            json.loads(body)
+            return self.write(rest, body)
+        if kind == "c" and rest:
+            self.write(rest, body)
+            p = subprocess.run(["cc", "-std=c17", "-Wall", "-Wextra", "-Werror", "-fsyntax-only",
+                "-I" + os.path.join(ROOT, "include"), rest[0]], cwd=self.folder, capture_output=True, text=True)
+            return p.stderr.strip()[:400]
+        return "" if kind == "console" else f"what is a block of kind \"{' '.join(words)}\"?"
+
+    def shell(self, rest, body):
+        wanted = next((int(w[5:]) for w in rest if w.startswith("exit=")), 0)
+        p = subprocess.run(["sh", "-e", "-c", body], cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=300)
+        self.printed = p.stdout
+        return "" if p.returncode == wanted else f"exit {p.returncode}: {p.stdout.strip()[-600:]}"
+
+    def write(self, rest, body):
+        if rest:
+            path = os.path.join(self.folder, rest[0])
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(path, "w") as f:
+                f.write(body)
+        return ""
+
+
+def check_links(path, text):
+    """Relative links must lead somewhere."""
+    return [target for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", re.sub(r"```.*?```", "", text, flags=re.S))
+        if not re.match(r"[a-z]+:", target) and not os.path.exists(os.path.join(os.path.dirname(path), target))]
+
+
+def check_document(rubble, path):
+    with open(path) as f:
+        text = f.read()
+    name, results = os.path.relpath(path, ROOT), []
+    folder = tempfile.mkdtemp(prefix="rubble-docs-")
+    try:
+        shutil.copytree(os.path.join(ROOT, "graphs"), os.path.join(folder, "graphs"))
+        document = Document(rubble, folder)
+        for line, words, body in blocks(text):
+            if words[:1] == ["console"]:
+                continue
+            try:
+                why = document.block(words, body)
+            except (ValueError, OSError, subprocess.TimeoutExpired) as e:
+                why = str(e)
+            results.append((f"{name}:{line}: {' '.join(words)}", why))
+        lost = check_links(path, text)
+        results.append((f"{name}: links", f"lead nowhere: {', '.join(lost)}" if lost else ""))
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    return results
+
+
+def main():
+    if len(sys.argv) < 2 or sys.argv[1].startswith("-"):
+        sys.exit(__doc__)
+    rubble = os.path.abspath(sys.argv[1])
+    paths = [os.path.abspath(p) for p in sys.argv[2:]] or \
+        [os.path.join(ROOT, "README.md")] + sorted(glob.glob(os.path.join(ROOT, "docs", "*.md")))
+    results = [r for p in paths for r in check_document(rubble, p)]
+    for name, why in results:
+        print(f"FAIL {name}: {why}" if why else f"ok   {name}")
+    failed = sum(1 for _, why in results if why)
+    print(f"{len(results) - failed} passed, {failed} failed")
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,39 @@
+# Sourced by quickstart.sh and test.sh: need_packages NAME… installs the Debian packages that are not there yet.
+
+build_packages="gcc g++ meson ninja-build pkg-config python3 voro++-dev libqhull-dev libcjson-dev libuv1-dev libgmp-dev
+libxxhash-dev libzstd-dev libembree-dev libpng-dev"
+test_packages="libcmocka-dev clang clang-format libclang-rt-14-dev llvm"
+
+need_packages() {
+    if ! command -v dpkg-query >/dev/null 2>&1; then
+        echo "note: not a Debian system; please see to it that these are installed: $*" >&2
+        return 0
+    fi
+    missing=
+    for package in "$@"; do
+        case "$(dpkg-query -W -f '${Status}' "$package" 2>/dev/null)" in
+        *" installed") ;;
+        *) missing="$missing $package" ;;
+        esac
+    done
+    if [ -z "$missing" ]; then
+        return 0
+    fi
+    as_root=
+    if [ "$(id -u)" != 0 ]; then
+        if ! command -v sudo >/dev/null 2>&1; then
+            echo "error: these packages are missing, and neither root nor sudo is there to install them:$missing" >&2
+            return 1
+        fi
+        as_root=sudo
+    fi
+    echo "Installing:$missing"
+    # A list that cannot be renewed may still do. Names are split on purpose.
+    $as_root env DEBIAN_FRONTEND=noninteractive apt-get update -q </dev/null >/dev/null 2>&1 || true
+    # shellcheck disable=SC2086
+    $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends $missing \
+        </dev/null >/dev/null || {
+        echo "error: apt-get could not install:$missing" >&2
+        return 1
+    }
+}
