@@ -1,0 +1,292 @@
+/// Cell complexes: freeing, checking, packing.
+
+#include "fracture/geometry/complex_edit.h"
+
+#include <math.h>
+
+#include "fracture/base/threads.h"
+
+void rbli_cell_complex_destroy(rbl_context *ctx, rbli_cell_complex *complex)
+{
+    if (!complex) return;
+    rbli_free(ctx, complex->vertices);
+    rbli_free(ctx, complex->facet_start);
+    rbli_free(ctx, complex->facet_vertices);
+    rbli_free(ctx, complex->facet_cells);
+    rbli_free(ctx, complex->facet_origin);
+    rbli_free(ctx, complex->cell_site);
+    rbli_free(ctx, complex->cell_point);
+    rbli_free(ctx, complex);
+}
+
+/* Check */
+
+/// A directed edge of a cell, outward; `use` 1 for (low, high), −1 for (high, low).
+typedef struct cell_edge {
+    int32_t low, high, use, facet;
+} cell_edge;
+
+static rbl_status check_loop(rbl_context *ctx, const rbli_cell_complex *k, size_t f, int32_t *last_facet)
+{
+    int32_t begin = k->facet_start[f], end = k->facet_start[f + 1];
+    if (end < begin || end - begin < 3)
+        return rbli_fail(
+            ctx, RBL_ERR_INTERNAL, "facet %zu of the cell complex has fewer than three vertices", f);
+    for (int32_t i = begin; i < end; i++) {
+        int32_t v = k->facet_vertices[i];
+        if (v < 0 || (size_t)v >= k->vertex_count)
+            return rbli_fail(ctx, RBL_ERR_INTERNAL, "facet %zu of the cell complex names vertex %d of %zu", f,
+                v, k->vertex_count);
+        if (last_facet[v] == (int32_t)f)
+            return rbli_fail(
+                ctx, RBL_ERR_INTERNAL, "facet %zu of the cell complex meets vertex %d twice", f, v);
+        last_facet[v] = (int32_t)f;
+    }
+    for (int side = 0; side < 2; side++) {
+        int32_t cell = k->facet_cells[f][side];
+        if (cell < -1 || cell >= (int32_t)k->cell_count || cell == k->facet_cells[f][!side])
+            return rbli_fail(ctx, RBL_ERR_INTERNAL,
+                "facet %zu of the cell complex lies between cells %d and %d", f, k->facet_cells[f][0],
+                k->facet_cells[f][1]);
+    }
+    return RBL_OK;
+}
+
+/// Edges of one cell: each directed edge once, met once by its reverse. Hash table of the cell's edges in
+/// `table`.
+static rbl_status check_cell(rbl_context *ctx, const rbli_cell_complex *k, size_t cell, const int32_t *facets,
+    size_t facet_count, cell_edge *table, size_t mask)
+{
+    for (size_t i = 0; i <= mask; i++)
+        table[i].use = 0;
+    size_t open = 0;
+    if (!facet_count)
+        return rbli_fail(ctx, RBL_ERR_INTERNAL, "cell %zu of the cell complex has no facet", cell);
+    for (size_t i = 0; i < facet_count; i++) {
+        int32_t f = facets[i], begin = k->facet_start[f], end = k->facet_start[f + 1];
+        int outward = k->facet_cells[f][0] == (int32_t)cell ? 1 : -1;
+        for (int32_t j = begin; j < end; j++) {
+            int32_t a = k->facet_vertices[j], b = k->facet_vertices[j + 1 < end ? j + 1 : begin];
+            int use = a < b ? outward : -outward;
+            int32_t low = a < b ? a : b, high = a < b ? b : a;
+            size_t slot = ((size_t)low * 0x9e3779b1u ^ (size_t)high * 0x85ebca6bu) & mask;
+            while (table[slot].use && (table[slot].low != low || table[slot].high != high))
+                slot = (slot + 1) & mask;
+            if (!table[slot].use) {
+                table[slot] = (cell_edge){low, high, use, f};
+                open++;
+            } else if (table[slot].use == -use) {
+                table[slot].use = 2; /* met by its reverse: any further use is an error */
+                open--;
+            } else {
+                return rbli_fail(ctx, RBL_ERR_INTERNAL,
+                    "cell %zu of the cell complex meets the edge of vertices %d and %d more than once "
+                    "(facets %d and %d)",
+                    cell, low, high, table[slot].facet, f);
+            }
+        }
+    }
+    if (!open) return RBL_OK;
+    for (size_t i = 0; i <= mask; i++)
+        if (table[i].use == 1 || table[i].use == -1)
+            return rbli_fail(ctx, RBL_ERR_INTERNAL,
+                "cell %zu of the cell complex is open at the edge of vertices %d and %d (facet %d)", cell,
+                table[i].low, table[i].high, table[i].facet);
+    return RBL_OK;
+}
+
+typedef struct check_job {
+    const rbli_cell_complex *k;
+    const int32_t *start, *facets;
+} check_job;
+
+static rbl_status check_block(
+    rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
+{
+    (void)block;
+    (void)worker;
+    const check_job *job = user;
+    cell_edge *table = NULL;
+    size_t capacity = 0;
+    rbl_status status = RBL_OK;
+    for (size_t c = begin; c < end; c++) {
+        size_t count = (size_t)(job->start[c + 1] - job->start[c]), entries = 0, size = 16;
+        const int32_t *facets = job->facets + job->start[c];
+        for (size_t i = 0; i < count; i++)
+            entries += (size_t)(job->k->facet_start[facets[i] + 1] - job->k->facet_start[facets[i]]);
+        while (size < 2 * entries)
+            size *= 2;
+        if (size > capacity) {
+            rbli_free(ctx, table);
+            RBL_TRY_ALLOC(table = rbli_alloc(ctx, size, sizeof *table));
+            capacity = size;
+        }
+        RBL_TRY(check_cell(ctx, job->k, c, facets, count, table, size - 1));
+    }
+done:
+    rbli_free(ctx, table);
+    return status;
+}
+
+/// The facets of each cell: start[cell_count + 1], facets.
+static rbl_status gather_facets(
+    rbl_context *ctx, const rbli_cell_complex *k, int32_t **start, int32_t **facets)
+{
+    int32_t *s = rbli_calloc(ctx, k->cell_count + 2, sizeof *s);
+    int32_t *list = rbli_alloc(ctx, 2 * k->facet_count, sizeof *list);
+    if (!s || !list) {
+        rbli_free(ctx, s);
+        rbli_free(ctx, list);
+        return RBL_ERR_NO_MEMORY;
+    }
+    for (size_t f = 0; f < k->facet_count; f++)
+        for (int side = 0; side < 2; side++)
+            if (k->facet_cells[f][side] >= 0) s[k->facet_cells[f][side] + 2]++;
+    for (size_t c = 0; c < k->cell_count; c++)
+        s[c + 2] += s[c + 1];
+    for (size_t f = 0; f < k->facet_count; f++)
+        for (int side = 0; side < 2; side++)
+            if (k->facet_cells[f][side] >= 0) list[s[k->facet_cells[f][side] + 1]++] = (int32_t)f;
+    *start = s;
+    *facets = list;
+    return RBL_OK;
+}
+
+rbl_status rbli_cell_complex_check(rbl_context *ctx, const rbli_cell_complex *k)
+{
+    rbl_status status = RBL_OK;
+    int32_t *last_facet = NULL, *start = NULL, *facets = NULL;
+    if (!k->facet_count || !k->cell_count)
+        return rbli_fail(ctx, RBL_ERR_INTERNAL, "the cell complex is empty");
+    RBL_TRY_ALLOC(last_facet = rbli_alloc(ctx, k->vertex_count, sizeof *last_facet));
+    memset(last_facet, 0xff, k->vertex_count * sizeof *last_facet);
+    for (size_t f = 0; f < k->facet_count; f++)
+        RBL_TRY(check_loop(ctx, k, f, last_facet));
+    for (size_t v = 0; v < k->vertex_count; v++) {
+        if (last_facet[v] < 0)
+            RBL_TRY(rbli_fail(ctx, RBL_ERR_INTERNAL, "vertex %zu of the cell complex is in no facet", v));
+        if (!isfinite(k->vertices[v][0]) || !isfinite(k->vertices[v][1]) || !isfinite(k->vertices[v][2]))
+            RBL_TRY(rbli_fail(ctx, RBL_ERR_INTERNAL, "vertex %zu of the cell complex is not finite", v));
+    }
+    RBL_TRY(gather_facets(ctx, k, &start, &facets));
+    check_job job = {k, start, facets};
+    RBL_TRY(rbli_parallel_for(ctx, k->cell_count, 256, check_block, &job));
+done:
+    rbli_free(ctx, last_facet);
+    rbli_free(ctx, start);
+    rbli_free(ctx, facets);
+    return status;
+}
+
+/* Facet lists */
+
+rbl_status rbli_facet_list_add(rbl_context *ctx, rbli_facet_list *list, const int32_t *vertices, size_t count,
+    int32_t negative, int32_t positive, int32_t origin)
+{
+    if (list->vertices.count + count > INT32_MAX)
+        return rbli_fail(ctx, RBL_ERR_LIMIT, "the cell complex is too large");
+    if (rbli_array_reserve(ctx, &list->vertices, count) != RBL_OK ||
+        rbli_array_reserve(ctx, &list->start, 2) != RBL_OK ||
+        rbli_array_reserve(ctx, &list->cells, 2) != RBL_OK ||
+        rbli_array_reserve(ctx, &list->origin, 1) != RBL_OK)
+        return RBL_ERR_NO_MEMORY;
+    if (!list->start.count) list->start.data[list->start.count++] = 0;
+    memcpy(list->vertices.data + list->vertices.count, vertices, count * sizeof *vertices);
+    list->vertices.count += count;
+    list->start.data[list->start.count++] = (int32_t)list->vertices.count;
+    list->cells.data[list->cells.count++] = negative;
+    list->cells.data[list->cells.count++] = positive;
+    list->origin.data[list->origin.count++] = origin;
+    return RBL_OK;
+}
+
+void rbli_facet_list_free(rbl_context *ctx, rbli_facet_list *list)
+{
+    rbli_free(ctx, list->start.data);
+    rbli_free(ctx, list->vertices.data);
+    rbli_free(ctx, list->cells.data);
+    rbli_free(ctx, list->origin.data);
+    *list = (rbli_facet_list){0};
+}
+
+rbl_status rbli_facet_list_move(rbl_context *ctx, rbli_facet_list *list, rbli_cell_complex *complex)
+{
+    if (!list->start.count && rbli_array_push(ctx, &list->start, 0) != RBL_OK) return RBL_ERR_NO_MEMORY;
+    rbli_free(ctx, complex->facet_start);
+    rbli_free(ctx, complex->facet_vertices);
+    rbli_free(ctx, complex->facet_cells);
+    rbli_free(ctx, complex->facet_origin);
+    complex->facet_count = list->origin.count;
+    complex->facet_start = list->start.data;
+    complex->facet_vertices = list->vertices.data;
+    complex->facet_cells = (int32_t(*)[2])(void *)list->cells.data;
+    complex->facet_origin = list->origin.data;
+    *list = (rbli_facet_list){0};
+    return RBL_OK;
+}
+
+/* Packing */
+
+rbl_status rbli_complex_pack(rbl_context *ctx, rbli_cell_complex *k)
+{
+    rbl_status status = RBL_OK;
+    int32_t *vertex = NULL, *cell = NULL;
+    size_t entry_count = k->facet_count ? (size_t)k->facet_start[k->facet_count] : 0, vertices = 0, cells = 0;
+    RBL_TRY_ALLOC(vertex = rbli_calloc(ctx, k->vertex_count, sizeof *vertex));
+    RBL_TRY_ALLOC(cell = rbli_calloc(ctx, k->cell_count, sizeof *cell));
+    for (size_t i = 0; i < entry_count; i++)
+        vertex[k->facet_vertices[i]] = 1;
+    for (size_t f = 0; f < k->facet_count; f++)
+        for (int side = 0; side < 2; side++)
+            if (k->facet_cells[f][side] >= 0) cell[k->facet_cells[f][side]] = 1;
+    for (size_t v = 0; v < k->vertex_count; v++) {
+        if (!vertex[v]) continue;
+        memmove(k->vertices[vertices], k->vertices[v], sizeof k->vertices[v]);
+        vertex[v] = (int32_t)vertices++;
+    }
+    for (size_t c = 0; c < k->cell_count; c++) {
+        if (!cell[c]) continue;
+        k->cell_site[cells] = k->cell_site[c];
+        if (k->cell_point) memmove(k->cell_point[cells], k->cell_point[c], sizeof k->cell_point[c]);
+        cell[c] = (int32_t)cells++;
+    }
+    for (size_t i = 0; i < entry_count; i++)
+        k->facet_vertices[i] = vertex[k->facet_vertices[i]];
+    for (size_t f = 0; f < k->facet_count; f++)
+        for (int side = 0; side < 2; side++)
+            if (k->facet_cells[f][side] >= 0) k->facet_cells[f][side] = cell[k->facet_cells[f][side]];
+    k->vertex_count = vertices;
+    k->cell_count = cells;
+done:
+    rbli_free(ctx, vertex);
+    rbli_free(ctx, cell);
+    return status;
+}
+
+/// Six times the signed volume of the cone from `apex` over a facet.
+static double facet_cone(const rbli_cell_complex *k, size_t f, const double apex[3])
+{
+    const int32_t *loop = k->facet_vertices + k->facet_start[f];
+    int32_t count = k->facet_start[f + 1] - k->facet_start[f];
+    const double *a = k->vertices[loop[0]];
+    double u[3] = {a[0] - apex[0], a[1] - apex[1], a[2] - apex[2]}, sum = 0;
+    for (int32_t i = 1; i + 1 < count; i++) {
+        const double *b = k->vertices[loop[i]], *c = k->vertices[loop[i + 1]];
+        double v[3] = {b[0] - a[0], b[1] - a[1], b[2] - a[2]}, w[3] = {c[0] - a[0], c[1] - a[1], c[2] - a[2]};
+        sum += u[0] * (v[1] * w[2] - v[2] * w[1]) + u[1] * (v[2] * w[0] - v[0] * w[2]) +
+               u[2] * (v[0] * w[1] - v[1] * w[0]);
+    }
+    return sum;
+}
+
+void rbli_complex_volumes(const rbli_cell_complex *k, double *volumes)
+{
+    memset(volumes, 0, k->cell_count * sizeof *volumes);
+    for (size_t f = 0; f < k->facet_count; f++)
+        for (int side = 0; side < 2; side++) {
+            int32_t cell = k->facet_cells[f][side];
+            if (cell < 0) continue;
+            const double *apex = k->cell_point ? k->cell_point[cell] : k->vertices[0];
+            volumes[cell] += (side == 0 ? 1 : -1) * facet_cone(k, f, apex) / 6;
+        }
+}

@@ -1,0 +1,55 @@
+#ifndef RUBBLE_GEOMETRY_COMPLEX_EDIT_H
+#define RUBBLE_GEOMETRY_COMPLEX_EDIT_H
+
+/// What the makers of cell complexes share: appending facets, contracting what is too small, clipping to a
+/// box, packing.
+
+#include "fracture/base/alloc.h"
+#include "fracture/geometry/cell_complex.h"
+
+/// The facets of a complex while they are made; each array grows by itself.
+typedef struct rbli_facet_list {
+    RBLI_ARRAY(int32_t) start; /* one more than facets once the first was added */
+    RBLI_ARRAY(int32_t) vertices;
+    RBLI_ARRAY(int32_t) cells; /* two a facet */
+    RBLI_ARRAY(int32_t) origin;
+} rbli_facet_list;
+
+/// Appends a facet. @return RBL_OK · RBL_ERR_NO_MEMORY · RBL_ERR_LIMIT (more than 2^31 loop entries)
+rbl_status rbli_facet_list_add(rbl_context *ctx, rbli_facet_list *list, const int32_t *vertices, size_t count,
+    int32_t negative, int32_t positive, int32_t origin);
+void rbli_facet_list_free(rbl_context *ctx, rbli_facet_list *list);
+/// Replaces the facets of `complex` by the list, which becomes empty. @return RBL_OK · RBL_ERR_NO_MEMORY
+rbl_status rbli_facet_list_move(rbl_context *ctx, rbli_facet_list *list, rbli_cell_complex *complex);
+
+/// Contracts edges and zips facets that are too small to be meant (CUT.md, K, step 7). Changes nothing in a
+/// complex whose edges and facet widths are all above 2^-24 of the extent.
+///
+/// Lengths and widths below that are histogrammed by binary exponent, per connected component; the threshold
+/// is put in the largest gap that reaches between 2^-33 and 2^-46 of the extent, else it is 2^-49. Shorter
+/// edges are contracted to one of their vertices; the vertices of narrower facets go into the edges
+/// everywhere those edges are used; facets with the same loop become one or none; pinched loops are split;
+/// straight vertices with two neighbours are dropped. Vertices keep their numbers, some are no longer used:
+/// rbli_complex_pack.
+/// @param wall_count  [vertex_count] on how many walls a vertex lies, or NULL: a contracted edge keeps the
+/// vertex with
+///                    the most
+/// @param changed     may be NULL: whether anything was
+/// @return RBL_OK · RBL_ERR_NO_MEMORY · RBL_ERR_LIMIT · RBL_ERR_CANCELLED
+rbl_status rbli_complex_contract(
+    rbl_context *ctx, rbli_cell_complex *complex, const uint8_t *wall_count, double extent, bool *changed);
+
+/// Clips to a box: whatever lies outside goes, and each cell that is cut gets facets on the walls with origin
+/// −1 and positive cell −1. Vertices within `tolerance` of a wall are moved onto it. Adjacent outside cells
+/// must be −1 or ordinary cells; ordinary cells must cover the box.
+/// @return RBL_OK · RBL_ERR_NO_MEMORY · RBL_ERR_LIMIT
+rbl_status rbli_complex_clip(rbl_context *ctx, rbli_cell_complex *complex, const double box_min[3],
+    const double box_max[3], double tolerance);
+
+/// Drops vertices that no facet uses and cells that have no facet; the order of the rest stays.
+rbl_status rbli_complex_pack(rbl_context *ctx, rbli_cell_complex *complex);
+
+/// The signed volume of a cell's boundary, for every cell: volumes[cell_count].
+void rbli_complex_volumes(const rbli_cell_complex *complex, double *volumes);
+
+#endif

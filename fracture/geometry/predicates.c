@@ -1,0 +1,203 @@
+/// Exact predicates on integer points held in doubles. A static filter on exact differences decides almost
+/// all; the rest is computed on fixed limbs. Bounds follow Shewchuk 1997, Adaptive precision floating-point
+/// arithmetic and fast robust geometric predicates: with exact differences (7 + 56u)u times the permanent for
+/// orient3d, (16 + 224u)u for insphere, the permanents bounded by the largest difference on each axis.
+
+#include "fracture/geometry/delaunay.h"
+
+#include <math.h>
+
+static inline double max3(double a, double b, double c)
+{
+    double m = a > b ? a : b;
+    return m > c ? m : c;
+}
+
+static inline double max4(double a, double b, double c, double d)
+{
+    double m = a > b ? a : b, n = c > d ? c : d;
+    return m > n ? m : n;
+}
+
+static inline void subtract(const double a[3], const double b[3], double r[3])
+{
+    r[0] = a[0] - b[0];
+    r[1] = a[1] - b[1];
+    r[2] = a[2] - b[2];
+}
+
+static inline rbli_i128 minor2(const int64_t *a, const int64_t *b, int i, int j)
+{
+    return (rbli_i128)a[i] * b[j] - (rbli_i128)a[j] * b[i];
+}
+
+/// det of three integer rows below 2^53.
+static rbli_i192 det3(const int64_t *a, const int64_t *b, const int64_t *c)
+{
+    rbli_i192 x = rbli_i192_product(minor2(b, c, 1, 2), a[0]);
+    rbli_i192 y = rbli_i192_product(minor2(b, c, 0, 2), a[1]);
+    rbli_i192 z = rbli_i192_product(minor2(b, c, 0, 1), a[2]);
+    return rbli_i192_add(rbli_i192_sub(x, y), z);
+}
+
+static void to_integers(const double v[3], int64_t r[3])
+{
+    for (int k = 0; k < 3; k++)
+        r[k] = (int64_t)v[k];
+}
+
+int rbli_orient3d(const double a[3], const double b[3], const double c[3], const double d[3])
+{
+    double u[3], v[3], w[3];
+    subtract(b, a, u);
+    subtract(c, a, v);
+    subtract(d, a, w);
+    double det = u[0] * (v[1] * w[2] - v[2] * w[1]) - u[1] * (v[0] * w[2] - v[2] * w[0]) +
+                 u[2] * (v[0] * w[1] - v[1] * w[0]);
+    double mx = max3(fabs(u[0]), fabs(v[0]), fabs(w[0])), my = max3(fabs(u[1]), fabs(v[1]), fabs(w[1])),
+           mz = max3(fabs(u[2]), fabs(v[2]), fabs(w[2]));
+    double bound = 5.2e-15 * mx * my * mz;
+    if (det > bound) return 1;
+    if (det < -bound) return -1;
+    if (bound == 0) return 0;
+    int64_t iu[3], iv[3], iw[3];
+    to_integers(u, iu);
+    to_integers(v, iv);
+    to_integers(w, iw);
+    return rbli_i192_sign(det3(iu, iv, iw));
+}
+
+static rbli_i128 lift(const int64_t *a)
+{
+    return (rbli_i128)a[0] * a[0] + (rbli_i128)a[1] * a[1] + (rbli_i128)a[2] * a[2];
+}
+
+static rbli_i320 lifted(const int64_t *top, const int64_t *b, const int64_t *c, const int64_t *d)
+{
+    return rbli_i320_mul(RBLI_WIDEN(rbli_i320, det3(b, c, d)), rbli_i320_from_i128(lift(top)));
+}
+
+/// Sign of the first coefficient of the perturbation that does not vanish, ranks descending.
+static int insphere_tie(const rbli_ranked_point *const p[5])
+{
+    int order[5] = {0, 1, 2, 3, 4};
+    for (int i = 1; i < 5; i++)
+        for (int j = i; j > 0 && p[order[j]]->rank > p[order[j - 1]]->rank; j--) {
+            int t = order[j];
+            order[j] = order[j - 1];
+            order[j - 1] = t;
+        }
+    for (int i = 0; i < 5; i++) {
+        if (order[i] == 4) return -1;
+        /* The barycentric coordinate of e at this corner. */
+        const double *corner[4] = {p[0]->x, p[1]->x, p[2]->x, p[3]->x};
+        corner[order[i]] = p[4]->x;
+        int sign = rbli_orient3d(corner[0], corner[1], corner[2], corner[3]);
+        if (sign) return sign;
+    }
+    return -1;
+}
+
+static int insphere_exact(const rbli_ranked_point *const p[5], double rows[4][3])
+{
+    int64_t r[4][3];
+    for (int i = 0; i < 4; i++)
+        to_integers(rows[i], r[i]);
+    rbli_i320 sum = lifted(r[0], r[1], r[2], r[3]);
+    sum = rbli_i320_sub(sum, lifted(r[1], r[0], r[2], r[3]));
+    sum = rbli_i320_add(sum, lifted(r[2], r[0], r[1], r[3]));
+    sum = rbli_i320_sub(sum, lifted(r[3], r[0], r[1], r[2]));
+    int sign = rbli_i320_sign(sum);
+    return sign ? sign : insphere_tie(p);
+}
+
+int rbli_insphere(const rbli_ranked_point *a, const rbli_ranked_point *b, const rbli_ranked_point *c,
+    const rbli_ranked_point *d, const rbli_ranked_point *e)
+{
+    double r[4][3];
+    subtract(a->x, e->x, r[0]);
+    subtract(b->x, e->x, r[1]);
+    subtract(c->x, e->x, r[2]);
+    subtract(d->x, e->x, r[3]);
+    double ab = r[0][0] * r[1][1] - r[1][0] * r[0][1], ac = r[0][0] * r[2][1] - r[2][0] * r[0][1],
+           ad = r[0][0] * r[3][1] - r[3][0] * r[0][1], bc = r[1][0] * r[2][1] - r[2][0] * r[1][1],
+           bd = r[1][0] * r[3][1] - r[3][0] * r[1][1], cd = r[2][0] * r[3][1] - r[3][0] * r[2][1];
+    double az = r[0][2], bz = r[1][2], cz = r[2][2], dz = r[3][2];
+    double la = r[0][0] * r[0][0] + r[0][1] * r[0][1] + az * az,
+           lb = r[1][0] * r[1][0] + r[1][1] * r[1][1] + bz * bz,
+           lc = r[2][0] * r[2][0] + r[2][1] * r[2][1] + cz * cz,
+           ld = r[3][0] * r[3][0] + r[3][1] * r[3][1] + dz * dz;
+    double bcd = bz * cd - cz * bd + dz * bc, acd = az * cd - cz * ad + dz * ac,
+           abd = az * bd - bz * ad + dz * ab, abc = az * bc - bz * ac + cz * ab;
+    double det = (la * bcd - lb * acd) + (lc * abd - ld * abc);
+    double mx = max4(fabs(r[0][0]), fabs(r[1][0]), fabs(r[2][0]), fabs(r[3][0])),
+           my = max4(fabs(r[0][1]), fabs(r[1][1]), fabs(r[2][1]), fabs(r[3][1])),
+           mz = max4(fabs(az), fabs(bz), fabs(cz), fabs(dz));
+    double bound = 4.4e-14 * mx * my * mz * max4(la, lb, lc, ld);
+    if (det > bound) return 1;
+    if (det < -bound) return -1;
+    /* Second stage: the true permanent, much smaller when the points are of very different distances. */
+    double pab = fabs(r[0][0] * r[1][1]) + fabs(r[1][0] * r[0][1]),
+           pac = fabs(r[0][0] * r[2][1]) + fabs(r[2][0] * r[0][1]),
+           pad = fabs(r[0][0] * r[3][1]) + fabs(r[3][0] * r[0][1]),
+           pbc = fabs(r[1][0] * r[2][1]) + fabs(r[2][0] * r[1][1]),
+           pbd = fabs(r[1][0] * r[3][1]) + fabs(r[3][0] * r[1][1]),
+           pcd = fabs(r[2][0] * r[3][1]) + fabs(r[3][0] * r[2][1]);
+    double permanent = la * (fabs(bz) * pcd + fabs(cz) * pbd + fabs(dz) * pbc) +
+                       lb * (fabs(az) * pcd + fabs(cz) * pad + fabs(dz) * pac) +
+                       lc * (fabs(az) * pbd + fabs(bz) * pad + fabs(dz) * pab) +
+                       ld * (fabs(az) * pbc + fabs(bz) * pac + fabs(cz) * pab);
+    bound = 1.8e-15 * permanent;
+    if (det > bound) return 1;
+    if (det < -bound) return -1;
+    const rbli_ranked_point *const points[5] = {a, b, c, d, e};
+    return insphere_exact(points, r);
+}
+
+/// numerator / denominator, denominator > 0, rounded to quarters while |quotient| < 2^50.
+static double round_to_quarters(rbli_i256 numerator, rbli_i256 denominator)
+{
+    double quotient = rbli_i256_to_double(numerator) / rbli_i256_to_double(denominator);
+    if (!(fabs(quotient) < 0x1p50)) return quotient;
+    double quarters = rint(quotient * 4);
+    rbli_i256 rest =
+        rbli_i256_sub(rbli_i256_shift_left(numerator, 2), rbli_i256_mul_i64(denominator, (int64_t)quarters));
+    /* The estimate is off by one at most; a tie goes down. */
+    for (int i = 0; i < 2; i++) {
+        rbli_i256 twice = rbli_i256_shift_left(rest, 1);
+        if (rbli_i256_compare(twice, denominator) > 0) {
+            quarters += 1;
+            rest = rbli_i256_sub(rest, denominator);
+        } else if (rbli_i256_sign(rbli_i256_add(twice, denominator)) <= 0) {
+            quarters -= 1;
+            rest = rbli_i256_add(rest, denominator);
+        } else {
+            break;
+        }
+    }
+    return quarters * 0.25;
+}
+
+void rbli_circumcenter(
+    const double a[3], const double b[3], const double c[3], const double d[3], double center[3])
+{
+    int64_t r[3][3];
+    for (int k = 0; k < 3; k++) {
+        r[0][k] = (int64_t)(b[k] - a[k]);
+        r[1][k] = (int64_t)(c[k] - a[k]);
+        r[2][k] = (int64_t)(d[k] - a[k]);
+    }
+    rbli_i128 l0 = lift(r[0]), l1 = lift(r[1]), l2 = lift(r[2]);
+    rbli_i256 twice_det = rbli_i256_shift_left(RBLI_WIDEN(rbli_i256, det3(r[0], r[1], r[2])), 1);
+    int negative = rbli_i256_sign(twice_det) < 0;
+    rbli_i256 denominator = negative ? rbli_i256_neg(twice_det) : twice_det;
+    for (int k = 0; k < 3; k++) {
+        int i = (k + 1) % 3, j = (k + 2) % 3;
+        rbli_i256 sum = rbli_i256_product(l0, minor2(r[1], r[2], i, j));
+        sum = rbli_i256_add(sum, rbli_i256_product(l1, minor2(r[2], r[0], i, j)));
+        sum = rbli_i256_add(sum, rbli_i256_product(l2, minor2(r[0], r[1], i, j)));
+        if (negative) sum = rbli_i256_neg(sum);
+        sum = rbli_i256_add(sum, rbli_i256_mul_i64(denominator, (int64_t)a[k]));
+        center[k] = round_to_quarters(sum, denominator);
+    }
+}

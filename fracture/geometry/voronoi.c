@@ -1,0 +1,504 @@
+/// Voronoi cells in a box as a cell complex: exact Delaunay triangulation, its dual, contraction, clipping
+/// (CUT.md, K).
+
+#include <math.h>
+
+#include "fracture/base/threads.h"
+#include "fracture/geometry/complex_edit.h"
+#include "fracture/geometry/delaunay.h"
+
+/// The integer grid: x in the source is center + x · unit in the grid.
+typedef struct grid {
+    double center[3], unit, inverse;
+    double box_min[3], box_max[3]; /* in grid units, not rounded */
+    double extent;                 /* of box and sites, in grid units */
+    double ghost_distance;
+} grid;
+
+typedef struct voronoi {
+    rbl_context *ctx;
+    const double (*sites)[3];
+    const double *box_min, *box_max;
+    grid grid;
+    int32_t *name;       /* [count] index of the site */
+    double (*points)[3]; /* [count] integers */
+    int32_t *rank;
+    size_t count;
+    size_t merged_count, first_merged[2];
+    rbli_delaunay *delaunay;
+    rbli_cell_complex *k;
+} voronoi;
+
+static rbl_status check_arguments(rbl_context *ctx, const double (*sites)[3], size_t count,
+    const double box_min[3], const double box_max[3])
+{
+    if (!count) return rbli_fail(ctx, RBL_ERR_ARGUMENT, "there is no site");
+    if (count > 30000000) return rbli_fail(ctx, RBL_ERR_LIMIT, "%zu sites are more than 30,000,000", count);
+    for (size_t i = 0; i < count; i++)
+        if (!isfinite(sites[i][0]) || !isfinite(sites[i][1]) || !isfinite(sites[i][2]))
+            return rbli_fail(ctx, RBL_ERR_ARGUMENT, "site %zu is not finite", i);
+    for (int k = 0; k < 3; k++) {
+        if (!isfinite(box_min[k]) || !isfinite(box_max[k]) || !(box_min[k] < box_max[k]))
+            return rbli_fail(ctx, RBL_ERR_ARGUMENT, "the box is empty along %c", "xyz"[k]);
+        if (fabs(box_min[k]) > 1e280 || fabs(box_max[k]) > 1e280 || box_max[k] - box_min[k] < 1e-280)
+            return rbli_fail(ctx, RBL_ERR_ARGUMENT, "the box is out of range along %c", "xyz"[k]);
+    }
+    return RBL_OK;
+}
+
+/// Squared distance of a site to the box's nearest or farthest point, in units of `scale`.
+static double box_distance(const voronoi *v, size_t site, bool farthest, double scale)
+{
+    double sum = 0;
+    for (int k = 0; k < 3; k++) {
+        double x = v->sites[site][k] * scale, low = v->box_min[k] * scale - x,
+               high = x - v->box_max[k] * scale;
+        double d = farthest ? fmax(fabs(low), fabs(high)) : fmax(0, fmax(low, high));
+        sum += d * d;
+    }
+    return sum;
+}
+
+/// Keeps the sites whose cells may reach the box: nearer to it than the best site is to its farthest corner.
+/// So far sites cost no precision.
+static rbl_status select_sites(voronoi *v, size_t count)
+{
+    double most = 0, best = INFINITY;
+    for (int k = 0; k < 3; k++)
+        most = fmax(most, fmax(fabs(v->box_min[k]), fabs(v->box_max[k])));
+    for (size_t i = 0; i < count; i++)
+        for (int k = 0; k < 3; k++)
+            most = fmax(most, fabs(v->sites[i][k]));
+    double scale = most > 1e100 ? 1e100 / most : 1; /* no overflow */
+    for (size_t i = 0; i < count; i++)
+        best = fmin(best, box_distance(v, i, true, scale));
+    v->name = rbli_alloc(v->ctx, count, sizeof *v->name);
+    if (!v->name) return RBL_ERR_NO_MEMORY;
+    best *= 1 + 1e-9;
+    v->count = 0;
+    for (size_t i = 0; i < count; i++)
+        if (box_distance(v, i, false, scale) <= best) v->name[v->count++] = (int32_t)i;
+    return RBL_OK;
+}
+
+/// Centre on a coarse grid, so that differences are exact for ordinary numbers, and five half extents below
+/// 2^51.
+static void set_grid(voronoi *v)
+{
+    grid *g = &v->grid;
+    double low[3], high[3], half = 0;
+    memcpy(low, v->box_min, sizeof low);
+    memcpy(high, v->box_max, sizeof high);
+    for (size_t i = 0; i < v->count && v->count > 1; i++)
+        for (int k = 0; k < 3; k++) {
+            low[k] = fmin(low[k], v->sites[v->name[i]][k]);
+            high[k] = fmax(high[k], v->sites[v->name[i]][k]);
+        }
+    for (int k = 0; k < 3; k++)
+        half = fmax(half, high[k] / 2 - low[k] / 2);
+    int exponent;
+    frexp(half, &exponent);
+    double coarse = ldexp(1, exponent - 5), reach = 0;
+    for (int k = 0; k < 3; k++) {
+        g->center[k] = rint((low[k] / 2 + high[k] / 2) / coarse) * coarse;
+        reach = fmax(reach, fmax(high[k] - g->center[k], g->center[k] - low[k]));
+    }
+    double fraction = frexp(reach, &exponent); /* reach = fraction · 2^exponent */
+    int bits = fraction < 0.75 ? 49 : 48;      /* 0.75 · 2^49 · 5 < 2^51 */
+    g->unit = ldexp(1, exponent - bits);
+    g->inverse = ldexp(1, bits - exponent);
+    for (int k = 0; k < 3; k++) {
+        g->box_min[k] = (v->box_min[k] - g->center[k]) * g->inverse;
+        g->box_max[k] = (v->box_max[k] - g->center[k]) * g->inverse;
+    }
+    g->extent = 2 * reach * g->inverse;
+    g->ghost_distance = 5 * ceil(reach * g->inverse + 1);
+}
+
+/// A single site may be anywhere, its cell is the box: the centre stands for it.
+static void round_sites(voronoi *v)
+{
+    for (size_t i = 0; i < v->count; i++)
+        for (int k = 0; k < 3; k++)
+            v->points[i][k] =
+                v->count > 1 ? rint((v->sites[v->name[i]][k] - v->grid.center[k]) * v->grid.inverse) : 0;
+}
+
+/* Ranks and duplicates */
+
+static int compare_points(const double a[3], const double b[3])
+{
+    for (int k = 0; k < 3; k++)
+        if (a[k] != b[k]) return a[k] < b[k] ? -1 : 1;
+    return 0;
+}
+
+/// Ranks points by (x, y, z), so that ties do not depend on the order of sites and lattices are treated alike
+/// everywhere. `*equal` if two points are equal.
+static rbl_status rank_points(voronoi *v, bool *equal)
+{
+    size_t n = v->count;
+    int32_t *a = rbli_alloc(v->ctx, n, sizeof *a), *b = rbli_alloc(v->ctx, n, sizeof *b);
+    if (!a || !b) {
+        rbli_free(v->ctx, a);
+        rbli_free(v->ctx, b);
+        return RBL_ERR_NO_MEMORY;
+    }
+    for (size_t i = 0; i < n; i++)
+        a[i] = (int32_t)i;
+    for (size_t width = 1; width < n; width *= 2) { /* merge sort, stable */
+        for (size_t begin = 0; begin < n; begin += 2 * width) {
+            size_t middle = begin + width < n ? begin + width : n,
+                   end = middle + width < n ? middle + width : n;
+            size_t i = begin, j = middle, out = begin;
+            while (i < middle && j < end)
+                b[out++] = compare_points(v->points[a[j]], v->points[a[i]]) < 0 ? a[j++] : a[i++];
+            while (i < middle)
+                b[out++] = a[i++];
+            while (j < end)
+                b[out++] = a[j++];
+        }
+        int32_t *t = a;
+        a = b;
+        b = t;
+    }
+    *equal = false;
+    for (size_t i = 0; i < n; i++) {
+        v->rank[a[i]] = (int32_t)i;
+        *equal |= i > 0 && compare_points(v->points[a[i - 1]], v->points[a[i]]) == 0;
+    }
+    rbli_free(v->ctx, a);
+    rbli_free(v->ctx, b);
+    return RBL_OK;
+}
+
+static size_t cell_hash(int64_t x, int64_t y, int64_t z)
+{
+    uint64_t h = (uint64_t)x * 0x9e3779b97f4a7c15u ^ (uint64_t)y * 0xc2b2ae3d27d4eb4fu ^
+                 (uint64_t)z * 0x165667b19e3779f9u;
+    return (size_t)(h ^ h >> 29);
+}
+
+static double squared_distance(const double a[3], const double b[3])
+{
+    double x = a[0] - b[0], y = a[1] - b[1], z = a[2] - b[2];
+    return x * x + y * y + z * z;
+}
+
+static double merge_distance(const voronoi *v)
+{
+    return 1e-9 * v->grid.extent;
+}
+
+/// The kept site that point i is too close to, or −1.
+static int32_t find_near(const voronoi *v, const int32_t *head, const int32_t *next, size_t mask, size_t i)
+{
+    double tolerance = merge_distance(v);
+    int64_t c[3];
+    for (int k = 0; k < 3; k++)
+        c[k] = (int64_t)floor(v->points[i][k] / tolerance);
+    int32_t found = -1;
+    for (int n = 0; n < 27; n++) {
+        size_t slot = cell_hash(c[0] + n % 3 - 1, c[1] + n / 3 % 3 - 1, c[2] + n / 9 - 1) & mask;
+        for (int32_t j = head[slot]; j >= 0; j = next[j])
+            if (squared_distance(v->points[i], v->points[j]) < tolerance * tolerance &&
+                (found < 0 || j < found))
+                found = j;
+    }
+    return found;
+}
+
+/// Merges sites in the order of their indices; only called when there is something to merge.
+static rbl_status merge_sites(voronoi *v)
+{
+    rbl_status status = RBL_OK;
+    size_t mask = 16;
+    while (mask < 2 * v->count)
+        mask *= 2;
+    mask--;
+    double tolerance = merge_distance(v);
+    int32_t *head = rbli_alloc(v->ctx, mask + 1, sizeof *head), *next = NULL;
+    RBL_TRY_ALLOC(head);
+    RBL_TRY_ALLOC(next = rbli_alloc(v->ctx, v->count, sizeof *next));
+    memset(head, 0xff, (mask + 1) * sizeof *head);
+    size_t kept = 0;
+    for (size_t i = 0; i < v->count; i++) {
+        int32_t near = find_near(v, head, next, mask, i);
+        if (near >= 0) {
+            if (!v->merged_count++) {
+                v->first_merged[0] = (size_t)v->name[near];
+                v->first_merged[1] = (size_t)v->name[i];
+            }
+            continue;
+        }
+        memmove(v->points[kept], v->points[i], sizeof v->points[i]);
+        v->name[kept] = v->name[i];
+        size_t slot = cell_hash((int64_t)floor(v->points[kept][0] / tolerance),
+                          (int64_t)floor(v->points[kept][1] / tolerance),
+                          (int64_t)floor(v->points[kept][2] / tolerance)) &
+                      mask;
+        next[kept] = head[slot];
+        head[slot] = (int32_t)kept++;
+    }
+    v->count = kept;
+done:
+    rbli_free(v->ctx, head);
+    rbli_free(v->ctx, next);
+    return status;
+}
+
+static bool has_close_sites(const voronoi *v)
+{
+    double limit = merge_distance(v) * merge_distance(v);
+    const rbli_delaunay *d = v->delaunay;
+    for (size_t t = 0; t < d->tetrahedron_count; t++) {
+        const int32_t *p = d->tetrahedra[t].v;
+        for (int i = 0; i < 4; i++)
+            for (int j = 0; j < i; j++)
+                if (p[i] < (int32_t)v->count && p[j] < (int32_t)v->count &&
+                    squared_distance(v->points[p[i]], v->points[p[j]]) < limit)
+                    return true;
+    }
+    return false;
+}
+
+/// Triangulates, after merging what is too close: neighbours in the triangulation tell, so ordinary sites
+/// cost nothing.
+static rbl_status triangulate(voronoi *v)
+{
+    rbl_status status = RBL_OK;
+    bool equal;
+    RBL_TRY(rank_points(v, &equal));
+    if (!equal) {
+        RBL_TRY(rbli_delaunay_create(v->ctx, (const double(*)[3])v->points, v->count, v->rank,
+            v->grid.ghost_distance, NULL, &v->delaunay));
+        if (!has_close_sites(v)) return RBL_OK;
+        rbli_delaunay_destroy(v->ctx, v->delaunay);
+        v->delaunay = NULL;
+    }
+    RBL_TRY(merge_sites(v));
+    RBL_TRY(rank_points(v, &equal));
+    RBL_TRY(rbli_delaunay_create(v->ctx, (const double(*)[3])v->points, v->count, v->rank,
+        v->grid.ghost_distance, NULL, &v->delaunay));
+done:
+    return status;
+}
+
+/* The dual */
+
+static const double *point_of(const voronoi *v, int32_t p)
+{
+    return p < (int32_t)v->count ? v->points[p] : v->delaunay->ghosts[p - (int32_t)v->count];
+}
+
+static rbl_status compute_vertices(
+    rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
+{
+    (void)ctx;
+    (void)block;
+    (void)worker;
+    voronoi *v = user;
+    for (size_t t = begin; t < end; t++) {
+        int32_t p[4];
+        memcpy(p, v->delaunay->tetrahedra[t].v, sizeof p);
+        for (int i = 1; i < 4; i++)
+            for (int j = i; j > 0 && p[j] < p[j - 1]; j--) {
+                int32_t s = p[j];
+                p[j] = p[j - 1];
+                p[j - 1] = s;
+            }
+        rbli_circumcenter(
+            point_of(v, p[0]), point_of(v, p[1]), point_of(v, p[2]), point_of(v, p[3]), v->k->vertices[t]);
+    }
+    return RBL_OK;
+}
+
+/// The edges of a tetrahedron with the other two vertices, even permutations.
+static const uint8_t edge_corners[6][4] = {
+    {0, 1, 2, 3}, {0, 2, 3, 1}, {0, 3, 1, 2}, {1, 2, 0, 3}, {1, 3, 2, 0}, {2, 3, 0, 1}};
+static const uint8_t edge_number[4][4] = {{0, 0, 1, 2}, {0, 0, 3, 4}, {1, 3, 0, 5}, {2, 4, 5, 0}};
+
+static int index_of(const int32_t list[4], int32_t value)
+{
+    return list[0] == value ? 0 : list[1] == value ? 1 : list[2] == value ? 2 : 3;
+}
+
+/// Collects the ring of tetrahedra around an edge, counter-clockwise seen from its second vertex, and marks
+/// it done in each of them.
+static rbl_status collect_ring(
+    const voronoi *v, uint8_t *done, int32_t first, int edge, int32_t *ring, size_t capacity, size_t *count)
+{
+    const rbli_tetrahedron *tets = v->delaunay->tetrahedra;
+    int32_t current = first;
+    int cross = edge_corners[edge][2], kept = edge_corners[edge][3];
+    *count = 0;
+    do {
+        const rbli_tetrahedron *tet = &tets[current];
+        int i = -1, j = 0;
+        for (int s = 0; s < 4; s++)
+            if (s != cross && s != kept) {
+                if (i < 0) i = s;
+                j = s;
+            }
+        done[current] |= (uint8_t)(1 << edge_number[i][j]);
+        if (*count < capacity) ring[*count] = current;
+        ++*count;
+        int32_t next = tet->n[cross], pivot = tet->v[kept];
+        cross = index_of(tets[next].v, pivot);
+        kept = index_of(tets[next].n, current);
+        current = next;
+    } while (current != first);
+    return RBL_OK;
+}
+
+static rbl_status make_facets(voronoi *v)
+{
+    rbl_status status = RBL_OK;
+    rbli_facet_list list = {0};
+    RBLI_ARRAY(int32_t) ring = {0};
+    const rbli_delaunay *d = v->delaunay;
+    uint8_t *done = rbli_calloc(v->ctx, d->tetrahedron_count, 1);
+    RBL_TRY_ALLOC(done);
+    RBL_TRY(rbli_array_reserve(v->ctx, &ring, 64));
+    size_t facets = d->tetrahedron_count + v->count + 64; /* by Euler, about edges */
+    RBL_TRY(rbli_array_reserve(v->ctx, &list.start, facets + 1));
+    RBL_TRY(rbli_array_reserve(v->ctx, &list.cells, 2 * facets));
+    RBL_TRY(rbli_array_reserve(v->ctx, &list.origin, facets));
+    RBL_TRY(rbli_array_reserve(v->ctx, &list.vertices, 6 * d->tetrahedron_count));
+    for (size_t t = 0; t < d->tetrahedron_count; t++)
+        for (int e = 0; e < 6; e++) {
+            if (done[t] >> e & 1) continue;
+            int32_t a = d->tetrahedra[t].v[edge_corners[e][0]], b = d->tetrahedra[t].v[edge_corners[e][1]];
+            int32_t negative = a < (int32_t)v->count ? a : -1, positive = b < (int32_t)v->count ? b : -1;
+            if (negative < 0 && positive < 0) continue;
+            size_t count;
+            RBL_TRY(collect_ring(v, done, (int32_t)t, e, ring.data, ring.capacity, &count));
+            if (count > ring.capacity) {
+                RBL_TRY(rbli_array_reserve(v->ctx, &ring, count));
+                RBL_TRY(collect_ring(v, done, (int32_t)t, e, ring.data, ring.capacity, &count));
+            }
+            RBL_TRY(rbli_facet_list_add(
+                v->ctx, &list, ring.data, count, negative, positive, (int32_t)list.origin.count));
+        }
+    RBL_TRY(rbli_facet_list_move(v->ctx, &list, v->k));
+done:
+    rbli_facet_list_free(v->ctx, &list);
+    rbli_free(v->ctx, ring.data);
+    rbli_free(v->ctx, done);
+    return status;
+}
+
+static rbl_status make_dual(voronoi *v)
+{
+    rbl_status status = RBL_OK;
+    RBL_TRY_ALLOC(v->k = rbli_calloc(v->ctx, 1, sizeof *v->k));
+    v->k->vertex_count = v->delaunay->tetrahedron_count;
+    v->k->cell_count = v->count;
+    v->k->convex = true;
+    RBL_TRY_ALLOC(v->k->vertices = rbli_alloc(v->ctx, v->k->vertex_count, sizeof *v->k->vertices));
+    RBL_TRY_ALLOC(v->k->cell_site = rbli_alloc(v->ctx, v->count, sizeof *v->k->cell_site));
+    RBL_TRY_ALLOC(v->k->cell_point = rbli_alloc(v->ctx, v->count, sizeof *v->k->cell_point));
+    for (size_t i = 0; i < v->count; i++) {
+        v->k->cell_site[i] = v->name[i];
+        for (int k = 0; k < 3; k++)
+            v->k->cell_point[i][k] = v->grid.center[k] + v->points[i][k] * v->grid.unit;
+        if (v->count == 1) memcpy(v->k->cell_point[0], v->sites[v->name[0]], sizeof v->k->cell_point[0]);
+    }
+    RBL_TRY(rbli_parallel_for(v->ctx, v->k->vertex_count, 1024, compute_vertices, v));
+    RBL_TRY(make_facets(v));
+done:
+    return status;
+}
+
+/// Back to source coordinates; walls exactly where the box has them.
+static void to_source(const voronoi *v)
+{
+    for (size_t i = 0; i < v->k->vertex_count; i++)
+        for (int k = 0; k < 3; k++) {
+            double *x = &v->k->vertices[i][k];
+            *x = *x == v->grid.box_min[k]   ? v->box_min[k]
+                 : *x == v->grid.box_max[k] ? v->box_max[k]
+                                            : v->grid.center[k] + *x * v->grid.unit;
+        }
+}
+
+static rbl_status finish(voronoi *v, bool contract)
+{
+    rbl_status status = RBL_OK;
+    bool changed = false;
+    rbl_context quiet = *v->ctx;
+    RBL_TRY(make_dual(v));
+    if (contract) RBL_TRY(rbli_complex_contract(v->ctx, v->k, NULL, v->grid.extent, &changed));
+    RBL_TRY(rbli_complex_clip(v->ctx, v->k, v->grid.box_min, v->grid.box_max, ldexp(v->grid.extent, -46)));
+    RBL_TRY(rbli_complex_pack(v->ctx, v->k));
+    if (!changed) goto done;
+    /* The dual itself is a complex by construction; its contraction is checked, and left where it is not one.
+     */
+    quiet.messages = NULL;
+    status = rbli_cell_complex_check(&quiet, v->k);
+    if (status != RBL_ERR_INTERNAL) goto done;
+    rbli_cell_complex_destroy(v->ctx, v->k);
+    v->k = NULL;
+    status = finish(v, false);
+done:
+    return status;
+}
+
+/// From the chosen sites to the complex, in grid coordinates.
+static rbl_status run(voronoi *v)
+{
+    rbl_status status = RBL_OK;
+    set_grid(v);
+    round_sites(v);
+    RBL_TRY(triangulate(v));
+    RBL_TRY(finish(v, true));
+done:
+    return status;
+}
+
+/// Where all sites are so far away that the box is smaller than their rounding, the nearest takes it whole.
+static rbl_status run_nearest(voronoi *v)
+{
+    double best = INFINITY;
+    int32_t nearest = v->name[0];
+    for (size_t i = 0; i < v->count; i++) {
+        double d = box_distance(v, (size_t)v->name[i], true, 1e-160);
+        if (d < best) {
+            best = d;
+            nearest = v->name[i];
+        }
+    }
+    rbli_cell_complex_destroy(v->ctx, v->k);
+    rbli_delaunay_destroy(v->ctx, v->delaunay);
+    v->k = NULL;
+    v->delaunay = NULL;
+    v->name[0] = nearest;
+    v->count = 1;
+    return run(v);
+}
+
+rbl_status rbli_voronoi_complex(rbl_context *ctx, const double (*sites)[3], size_t site_count,
+    const double box_min[3], const double box_max[3], size_t *merged_count, size_t first_merged[2],
+    rbli_cell_complex **out)
+{
+    rbl_status status = RBL_OK;
+    voronoi v = {.ctx = ctx, .sites = sites, .box_min = box_min, .box_max = box_max};
+    RBL_TRY(check_arguments(ctx, sites, site_count, box_min, box_max));
+    RBL_TRY(select_sites(&v, site_count));
+    RBL_TRY_ALLOC(v.points = rbli_alloc(ctx, v.count, sizeof *v.points));
+    RBL_TRY_ALLOC(v.rank = rbli_alloc(ctx, v.count, sizeof *v.rank));
+    RBL_TRY(run(&v));
+    if (!v.k->cell_count) RBL_TRY(run_nearest(&v));
+    to_source(&v);
+    if (merged_count) *merged_count = v.merged_count;
+    if (first_merged && v.merged_count) memcpy(first_merged, v.first_merged, sizeof v.first_merged);
+    *out = v.k;
+    v.k = NULL;
+done:
+    rbli_cell_complex_destroy(ctx, v.k);
+    rbli_delaunay_destroy(ctx, v.delaunay);
+    rbli_free(ctx, v.name);
+    rbli_free(ctx, v.points);
+    rbli_free(ctx, v.rank);
+    return status;
+}
