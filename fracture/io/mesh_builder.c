@@ -7,25 +7,7 @@
 
 #include "fracture/base/hash.h"
 #include "fracture/geometry/polygon.h"
-
-/// Length of the valid UTF-8 sequence at `text`, 0 for none.
-static size_t utf8_length(const unsigned char *text, size_t left)
-{
-    unsigned char c = text[0];
-    size_t length = c < 0x80                ? 1
-                    : c >= 0xC2 && c < 0xE0 ? 2
-                    : c >= 0xE0 && c < 0xF0 ? 3
-                    : c >= 0xF0 && c < 0xF5 ? 4
-                                            : 0;
-    if (length == 0 || length > left) return 0;
-    for (size_t i = 1; i < length; i++)
-        if ((text[i] & 0xC0) != 0x80) return 0;
-    if (c == 0xE0 && text[1] < 0xA0) return 0;
-    if (c == 0xED && text[1] > 0x9F) return 0;
-    if (c == 0xF0 && text[1] < 0x90) return 0;
-    if (c == 0xF4 && text[1] > 0x8F) return 0;
-    return length;
-}
+#include "fracture/io/utf8.h"
 
 char *rbli_clean_text(rbl_context *ctx, const char *text, size_t length, const char *empty)
 {
@@ -33,7 +15,7 @@ char *rbli_clean_text(rbl_context *ctx, const char *text, size_t length, const c
     char *copy = rbli_alloc(ctx, length + 1, 1);
     if (!copy) return NULL;
     for (size_t i = 0; i < length;) {
-        size_t step = utf8_length((const unsigned char *)text + i, length - i);
+        size_t step = rbli_utf8_length(text + i, length - i);
         if (step == 0 || (unsigned char)text[i] < 32 || text[i] == 127) {
             copy[i++] = '?';
             continue;
@@ -322,16 +304,19 @@ void rbli_builder_fix_colors(rbli_mesh_builder *builder)
 {
     rbli_mesh_file *file = &builder->file;
     if (!file->colors) return;
-    float *values = file->colors[0], most = 0;
-    size_t count = 12 * file->triangle_count;
-    for (size_t i = 0; i < count; i++)
-        if (values[i] > most) most = values[i];
+    float most = 0;
+    size_t corner_count = 3 * file->triangle_count;
+    for (size_t c = 0; c < corner_count; c++)
+        for (int k = 0; k < 4; k++)
+            if (file->colors[c][k] > most) most = file->colors[c][k];
     bool bytes = most > 1.5f && most <= 255;
-    for (size_t c = 0; c < count; c++) {
-        /* An alpha of exactly 1 among colours of 0 … 255 is the default, not nearly transparent. */
-        float value = bytes && !(c % 4 == 3 && values[c] == 1) ? values[c] / 255 : values[c];
-        values[c] = value >= 0 ? value <= 1 ? value : 1 : 0;
-    }
+    for (size_t c = 0; c < corner_count; c++)
+        for (int k = 0; k < 4; k++) {
+            /* An alpha of exactly 1 among colours of 0 … 255 is the default, not nearly transparent. */
+            float value = file->colors[c][k];
+            if (bytes && !(k == 3 && value == 1)) value /= 255;
+            file->colors[c][k] = value >= 0 ? value <= 1 ? value : 1 : 0;
+        }
 }
 
 void rbli_unit_normal(const double normal[3], float out[3])
@@ -350,8 +335,10 @@ static rbl_status check_finite(rbli_mesh_builder *builder, const rbli_polygon_in
 {
     const rbli_mesh_file *file = &builder->file;
     bool all_finite = true;
-    for (size_t i = 0; i < 3 * file->position_count && all_finite; i++)
-        all_finite = isfinite(file->positions[0][i]);
+    for (size_t i = 0; i < file->position_count && all_finite; i++) {
+        const double *p = file->positions[i];
+        all_finite = isfinite(p[0]) && isfinite(p[1]) && isfinite(p[2]);
+    }
     if (all_finite) return RBL_OK;
     size_t corner_count = input->polygons[input->polygon_count].start;
     for (size_t c = 0; c < corner_count; c++) {

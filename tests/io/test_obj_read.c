@@ -24,11 +24,11 @@ static void reads_a_triangle_in_any_spelling(void **state)
 {
     (void)state;
     static const char *const texts[] = {
-        TRIANGLE "f 1 2 3\n",
-        TRIANGLE "f -3 -2 -1",
+        (TRIANGLE "f 1 2 3\n"),
+        (TRIANGLE "f -3 -2 -1"),
         "\xEF\xBB\xBF# c\r\nv 0 0 0\r\nv 1 0 0 \r\nv\t0 1 0\r\nf 1 2 3\r\n",
         "v 0 0 0\rv 1 0 0\rv 0 1 0\rf 1 2 3\r",
-        "f 1 2 3\n" TRIANGLE,
+        ("f 1 2 3\n" TRIANGLE),
         "v 0 \\\n 0 0\nv 1 0\\\r\n 0\nv 0 1 0 # c\nf 1 \\\n2 3#c\n",
         "v 0 0 0 1\nv 1 0 0 1.0\nv +0 1e0 -0 1\nl 1 2\np 1\ns off\nvp 1 2\nf 1// 2/ 3//\n",
     };

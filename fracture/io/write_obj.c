@@ -1,0 +1,262 @@
+/// Wavefront OBJ and its material library.
+
+#include <math.h>
+
+#include "fracture/io/piece_view.h"
+#include "fracture/io/text_out.h"
+#include "fracture/io/write.h"
+
+/// Vectors of floats numbered in order of first appearance within a piece; compared by their bits.
+typedef struct float_table {
+    uint32_t *slots;    /* number + 1 of the vector there, or 0 */
+    size_t slot_count;  /* a power of two, at least twice the corners of a piece */
+    const float **keys; /* [number] */
+    uint32_t count;
+    size_t width;
+} float_table;
+
+typedef struct obj_writer {
+    rbl_context *ctx;
+    const rbli_asset_view *view;
+    rbli_file_writer *out;
+    float_table uvs, normals;
+    uint32_t *corner_uvs, *corner_normals; /* numbers of a piece's corners */
+    size_t vertices_before, uvs_before, normals_before;
+    bool materials;
+    int32_t material; /* in use; −2: none yet */
+} obj_writer;
+
+static uint32_t table_add(float_table *table, const float *key)
+{
+    uint64_t hash = 0;
+    for (size_t k = 0; k < table->width; k++) {
+        uint32_t bits;
+        memcpy(&bits, key + k, sizeof bits);
+        hash = (hash ^ bits) * 0x9E3779B97F4A7C15u;
+        hash ^= hash >> 29;
+    }
+    size_t at = hash & (table->slot_count - 1);
+    while (table->slots[at]) {
+        if (memcmp(table->keys[table->slots[at] - 1], key, table->width * sizeof *key) == 0)
+            return table->slots[at] - 1;
+        at = (at + 1) & (table->slot_count - 1);
+    }
+    table->keys[table->count] = key;
+    table->slots[at] = ++table->count;
+    return table->count - 1;
+}
+
+static rbl_status table_init(rbl_context *ctx, float_table *table, size_t width, size_t most_corners)
+{
+    table->width = width;
+    table->slot_count = 64;
+    while (table->slot_count < 2 * most_corners)
+        table->slot_count *= 2;
+    table->slots = rbli_alloc(ctx, table->slot_count, sizeof *table->slots);
+    table->keys = rbli_alloc(ctx, most_corners, sizeof *table->keys);
+    return table->slots && table->keys ? RBL_OK : RBL_ERR_NO_MEMORY;
+}
+
+/// Empties the table, with as many slots as `corners` need.
+static void table_reset(float_table *table, size_t corners)
+{
+    table->slot_count = 64;
+    while (table->slot_count < 2 * corners)
+        table->slot_count *= 2;
+    memset(table->slots, 0, table->slot_count * sizeof *table->slots);
+    table->count = 0;
+}
+
+static void put_positions(obj_writer *writer, size_t bone, int32_t geometry)
+{
+    const rbli_asset_view *view = writer->view;
+    bool identity = rbli_transform_is_identity(view->world[bone]);
+    for (int32_t i = 0; i < view->vertex_counts[geometry]; i++) {
+        const double *local = view->positions[view->vertex_start[geometry] + i];
+        double moved[3];
+        rbli_transform_point(view->world[bone], local, moved);
+        rbli_put_text(writer->out, "v");
+        for (int k = 0; k < 3; k++) {
+            rbli_put_text(writer->out, " ");
+            rbli_put_double(writer->out, identity ? local[k] : moved[k]);
+        }
+        rbli_put_text(writer->out, "\n");
+    }
+}
+
+static void put_uvs(obj_writer *writer, size_t first_corner, size_t corner_count)
+{
+    table_reset(&writer->uvs, corner_count);
+    for (size_t c = 0; c < corner_count; c++) {
+        const float *uv = writer->view->uvs[0][first_corner + c];
+        uint32_t before = writer->uvs.count;
+        writer->corner_uvs[c] = table_add(&writer->uvs, uv);
+        if (writer->uvs.count == before) continue;
+        rbli_put_text(writer->out, "vt ");
+        rbli_put_float(writer->out, uv[0]);
+        rbli_put_text(writer->out, " ");
+        rbli_put_double(writer->out, 1 - (double)uv[1]);
+        rbli_put_text(writer->out, "\n");
+    }
+}
+
+static void put_normals(obj_writer *writer, size_t bone, size_t first_corner, size_t corner_count)
+{
+    const double *world = writer->view->world[bone];
+    bool identity = rbli_transform_is_identity(world);
+    double m[9];
+    rbli_transform_normal_matrix(world, m);
+    table_reset(&writer->normals, corner_count);
+    for (size_t c = 0; c < corner_count; c++) {
+        const float *n = writer->view->normals[first_corner + c];
+        uint32_t before = writer->normals.count;
+        writer->corner_normals[c] = table_add(&writer->normals, n);
+        if (writer->normals.count == before) continue;
+        float moved[3] = {n[0], n[1], n[2]};
+        if (!identity) {
+            double sum[3];
+            for (int k = 0; k < 3; k++)
+                sum[k] = m[3 * k] * (double)n[0] + m[3 * k + 1] * (double)n[1] + m[3 * k + 2] * (double)n[2];
+            double length = sqrt(sum[0] * sum[0] + sum[1] * sum[1] + sum[2] * sum[2]);
+            for (int k = 0; k < 3; k++)
+                moved[k] = length > 0 ? (float)(sum[k] / length) : 0;
+        }
+        rbli_put_text(writer->out, "vn");
+        for (int k = 0; k < 3; k++) {
+            rbli_put_text(writer->out, " ");
+            rbli_put_float(writer->out, moved[k]);
+        }
+        rbli_put_text(writer->out, "\n");
+    }
+}
+
+/// A name on a line of its own: without line ends.
+static void put_name(obj_writer *writer, const char *keyword, const char *name)
+{
+    rbli_put_text(writer->out, keyword);
+    rbli_put_text(writer->out, " ");
+    for (const char *p = name; *p; p++)
+        rbli_file_writer_write(writer->out, (unsigned char)*p < 32 ? "_" : p, 1);
+    rbli_put_text(writer->out, "\n");
+}
+
+static char *put_number(char *at, size_t number)
+{
+    char reversed[24];
+    int count = 0;
+    do {
+        reversed[count++] = (char)('0' + number % 10);
+        number /= 10;
+    } while (number);
+    while (count > 0)
+        *at++ = reversed[--count];
+    return at;
+}
+
+static void put_faces(obj_writer *writer, size_t bone, int32_t geometry)
+{
+    const rbli_asset_view *view = writer->view;
+    bool mirrored = rbli_transform_determinant(view->world[bone]) < 0;
+    int32_t first_face = view->face_start[geometry], first_vertex = view->vertex_start[geometry];
+    for (int32_t i = 0; i < view->face_counts[geometry]; i++) {
+        int32_t face = first_face + i;
+        int32_t material = view->face_material ? view->face_material[face] : -1;
+        if (writer->materials && material >= 0 && material != writer->material) {
+            writer->material = material;
+            put_name(writer, "usemtl",
+                rbli_collection_string(view->collection, "material", "name", (size_t)material));
+        }
+        char line[200], *at = line;
+        *at++ = 'f';
+        for (int k = 0; k < 3; k++) {
+            int corner = mirrored && k > 0 ? 3 - k : k;
+            size_t c = 3 * (size_t)i + (size_t)corner;
+            *at++ = ' ';
+            at = put_number(
+                at, writer->vertices_before + (size_t)(view->faces[face][corner] - first_vertex) + 1);
+            if (view->uvs[0] || view->normals) *at++ = '/';
+            if (view->uvs[0]) at = put_number(at, writer->uvs_before + writer->corner_uvs[c] + 1);
+            if (!view->normals) continue;
+            *at++ = '/';
+            at = put_number(at, writer->normals_before + writer->corner_normals[c] + 1);
+        }
+        *at++ = '\n';
+        rbli_file_writer_write(writer->out, line, (size_t)(at - line));
+    }
+}
+
+static void put_piece(obj_writer *writer, size_t bone)
+{
+    const rbli_asset_view *view = writer->view;
+    int32_t geometry = view->geometry[bone];
+    size_t first_corner = 3 * (size_t)view->face_start[geometry];
+    size_t corner_count = 3 * (size_t)view->face_counts[geometry];
+    put_name(writer, "o", rbli_collection_string(view->collection, "bone", "name", bone));
+    put_positions(writer, bone, geometry);
+    if (view->uvs[0]) put_uvs(writer, first_corner, corner_count);
+    if (view->normals) put_normals(writer, bone, first_corner, corner_count);
+    put_faces(writer, bone, geometry);
+    writer->vertices_before += (size_t)view->vertex_counts[geometry];
+    writer->uvs_before += writer->uvs.count;
+    writer->normals_before += writer->normals.count;
+}
+
+rbl_status rbli_write_obj(
+    rbl_context *ctx, const rbl_collection *collection, const char *mtl_name, rbli_file_writer *out)
+{
+    rbl_status status = RBL_OK;
+    rbli_asset_view view = {0};
+    obj_writer writer = {.ctx = ctx, .view = &view, .out = out, .material = -2};
+    RBL_TRY(rbli_asset_view_init(ctx, collection, &view));
+    size_t most_corners = 0;
+    for (size_t g = 0; g < view.geometry_count; g++)
+        if (3 * (size_t)view.face_counts[g] > most_corners) most_corners = 3 * (size_t)view.face_counts[g];
+    writer.materials = mtl_name && view.material_count > 0;
+    writer.corner_uvs = rbli_alloc(ctx, most_corners, sizeof *writer.corner_uvs);
+    writer.corner_normals = rbli_alloc(ctx, most_corners, sizeof *writer.corner_normals);
+    if (!writer.corner_uvs || !writer.corner_normals) {
+        status = RBL_ERR_NO_MEMORY;
+        goto done;
+    }
+    RBL_TRY(table_init(ctx, &writer.uvs, 2, most_corners));
+    RBL_TRY(table_init(ctx, &writer.normals, 3, most_corners));
+    rbli_put_text(out, "# rubble\n");
+    if (writer.materials) put_name(&writer, "mtllib", mtl_name);
+    for (size_t b = 0; b < view.bone_count; b++) {
+        if (rbli_cancelled(ctx)) RBL_TRY(RBL_ERR_CANCELLED);
+        if (rbli_asset_is_piece(&view, b)) put_piece(&writer, b);
+    }
+done:
+    rbli_free(ctx, writer.uvs.slots);
+    rbli_free(ctx, writer.uvs.keys);
+    rbli_free(ctx, writer.normals.slots);
+    rbli_free(ctx, writer.normals.keys);
+    rbli_free(ctx, writer.corner_uvs);
+    rbli_free(ctx, writer.corner_normals);
+    rbli_asset_view_free(ctx, &view);
+    return status;
+}
+
+rbl_status rbli_write_mtl(rbl_context *ctx, const rbl_collection *collection, rbli_file_writer *out)
+{
+    (void)ctx;
+    const float(*colors)[4] = rbli_collection_read(collection, "material", "base_color", RBL_FLOAT_4);
+    obj_writer writer = {.out = out};
+    rbli_put_text(out, "# rubble\n");
+    for (size_t m = 0; m < rbli_collection_size(collection, "material"); m++) {
+        put_name(&writer, "newmtl", rbli_collection_string(collection, "material", "name", m));
+        static const float white[4] = {1, 1, 1, 1};
+        const float *color = colors ? colors[m] : white;
+        rbli_put_text(out, "Kd");
+        for (int k = 0; k < 3; k++) {
+            rbli_put_text(out, " ");
+            rbli_put_float(out, color[k]);
+        }
+        rbli_put_text(out, "\nd ");
+        rbli_put_float(out, color[3]);
+        rbli_put_text(out, "\n");
+        const char *texture = rbli_collection_string(collection, "material", "texture", m);
+        if (*texture && strncmp(texture, "embedded:", 9) != 0) put_name(&writer, "map_Kd", texture);
+    }
+    return RBL_OK;
+}
