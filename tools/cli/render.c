@@ -409,7 +409,7 @@ static void palette(size_t index, bool inside, float out[3])
     static const double lightness[] = {0.74, 0.80, 0.69};
     double hue_deg = fmod(28 + 137.50776405 * (double)index, 360); /* golden angle: neighbours differ */
     if (inside)
-        render_colour(0.89, 0.035, hue_deg, out);
+        render_colour(0.88, 0.055, hue_deg, out);
     else
         render_colour(lightness[index % 3], 0.115, hue_deg, out);
 }

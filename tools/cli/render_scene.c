@@ -329,7 +329,8 @@ static void run_workers(scene *s)
 
 /* Placing the eye */
 
-static void find_bounds(const render_triangle *triangles, size_t count, float low[3], float high[3])
+/* Low and high corner; false when a coordinate is not finite. */
+static bool find_bounds(const render_triangle *triangles, size_t count, float low[3], float high[3])
 {
     for (int k = 0; k < 3; k++) {
         low[k] = INFINITY;
@@ -340,8 +341,10 @@ static void find_bounds(const render_triangle *triangles, size_t count, float lo
         for (int k = 0; k < 3; k++) {
             low[k] = fminf(low[k], p[k]);
             high[k] = fmaxf(high[k], p[k]);
+            if (!isfinite(p[k])) return false;
         }
     }
+    return true;
 }
 
 /* Moves the eye back until every vertex is inside the frame, then centres what is seen, twice. */
@@ -350,7 +353,7 @@ static void place_eye(scene *s, size_t count, vec centre)
     float w = (float)s->options->width, h = (float)s->options->height, smaller = fminf(w, h);
     float tan_x = FIELD_OF_VIEW_TAN * w / smaller * 0.84f, tan_y = FIELD_OF_VIEW_TAN * h / smaller * 0.84f;
     for (int pass = 0; pass < 3; pass++) {
-        float distance = 0, low_x = INFINITY, high_x = -INFINITY, low_y = INFINITY, high_y = -INFINITY;
+        float distance = 0.05f, low_x = INFINITY, high_x = -INFINITY, low_y = INFINITY, high_y = -INFINITY;
         for (size_t i = 0; i < count * 3; i++) {
             vec p = add(from_array(s->triangles[i / 3].position[i % 3]), scale(centre, -1));
             float x = dot(p, s->right), y = dot(p, s->up), z = dot(p, s->forward);
@@ -426,12 +429,11 @@ void render_options_init(render_options *options)
 
 /* Triangles near the origin and about one unit large, standing on y = 0: float precision does not depend on
  * the place. */
-static render_triangle *normalize_triangles(const render_triangle *triangles, size_t count, vec *centre)
+static render_triangle *normalize_triangles(
+    const render_triangle *triangles, size_t count, const float low[3], const float high[3], vec *centre)
 {
     render_triangle *out = malloc(count * sizeof *out);
     if (!out) return NULL;
-    float low[3], high[3];
-    find_bounds(triangles, count, low, high);
     float size = sqrtf((high[0] - low[0]) * (high[0] - low[0]) + (high[1] - low[1]) * (high[1] - low[1]) +
                        (high[2] - low[2]) * (high[2] - low[2]));
     float factor = size > 0 ? 1 / size : 1;
@@ -454,7 +456,9 @@ const char *render_image(
         return count ? "too many triangles for a picture" : "there is nothing to see";
     scene s = {.options = options, .rgb = rgb, .size = 1};
     vec centre;
-    render_triangle *normalized = normalize_triangles(triangles, count, &centre);
+    float low[3], high[3];
+    if (!find_bounds(triangles, count, low, high)) return "a vertex is not at a finite place";
+    render_triangle *normalized = normalize_triangles(triangles, count, low, high, &centre);
     if (!normalized) return "out of memory";
     s.triangles = normalized;
     place(&s, count, centre);

@@ -1,0 +1,134 @@
+/* The picture maker: what is seen where, and that threads do not matter. */
+
+#include <errno.h>
+#include <math.h>
+#include <unistd.h>
+
+#include "tests/check.h"
+#include "tools/cli/render_scene.h"
+
+enum { WIDTH = 64, HEIGHT = 48 };
+
+/* A square of 2 × 2 that faces +z, standing on y = 0. */
+static void make_square(render_triangle out[2], float r, float g, float b)
+{
+    static const float corners[4][3] = {{-1, 0, 0}, {1, 0, 0}, {1, 2, 0}, {-1, 2, 0}};
+    static const int triangles[2][3] = {{0, 1, 2}, {0, 2, 3}};
+    memset(out, 0, 2 * sizeof *out);
+    for (int t = 0; t < 2; t++) {
+        for (int c = 0; c < 3; c++)
+            memcpy(out[t].position[c], corners[triangles[t][c]], sizeof corners[0]);
+        out[t].colour[0] = r;
+        out[t].colour[1] = g;
+        out[t].colour[2] = b;
+    }
+}
+
+static render_options small_options(void)
+{
+    render_options options;
+    render_options_init(&options);
+    options.width = WIDTH;
+    options.height = HEIGHT;
+    options.azimuth_deg = 0;
+    options.elevation_deg = 0;
+    options.samples = 4;
+    return options;
+}
+
+static void object_is_in_the_middle_and_keeps_its_colour(void **state)
+{
+    (void)state;
+    render_triangle square[2];
+    unsigned char rgb[HEIGHT * WIDTH * 3];
+    render_options options = small_options();
+    make_square(square, 0.8f, 0.1f, 0.1f);
+    assert_null(render_image(square, 2, &options, rgb));
+    const unsigned char *middle = rgb + (HEIGHT / 2 * WIDTH + WIDTH / 2) * 3, *corner = rgb;
+    assert_true(middle[0] > 2 * middle[1] && middle[0] > 2 * middle[2]);
+    assert_true(corner[0] > 200 && corner[1] > 200 && corner[2] > 200);
+}
+
+static void picture_is_the_same_for_any_number_of_threads_and_far_away(void **state)
+{
+    (void)state;
+    render_triangle square[2];
+    static unsigned char one[HEIGHT * WIDTH * 3], many[HEIGHT * WIDTH * 3];
+    render_options options = small_options();
+    make_square(square, 0.2f, 0.5f, 0.3f);
+    options.thread_count = 1;
+    assert_null(render_image(square, 2, &options, one));
+    options.thread_count = 5;
+    assert_null(render_image(square, 2, &options, many));
+    assert_memory_equal(one, many, sizeof one);
+    for (int c = 0; c < 6; c++) {
+        for (int k = 0; k < 3; k++)
+            square[c / 3].position[c % 3][k] = square[c / 3].position[c % 3][k] * 1024 + 4096;
+    }
+    assert_null(render_image(square, 2, &options, many));
+    assert_memory_equal(one, many, sizeof one);
+}
+
+static void nothing_is_refused(void **state)
+{
+    (void)state;
+    render_options options = small_options();
+    unsigned char rgb[3];
+    render_triangle none;
+    assert_non_null(render_image(&none, 0, &options, rgb));
+}
+
+static void one_point_does_no_harm_and_infinity_is_refused(void **state)
+{
+    (void)state;
+    render_triangle point = {0};
+    static unsigned char rgb[HEIGHT * WIDTH * 3];
+    render_options options = small_options();
+    assert_null(render_image(&point, 1, &options, rgb));
+    point.position[1][2] = INFINITY;
+    assert_non_null(render_image(&point, 1, &options, rgb));
+}
+
+static void colours_stay_within_what_a_screen_shows(void **state)
+{
+    (void)state;
+    for (int hue = 0; hue < 360; hue += 5) {
+        float c[3];
+        render_colour(0.74, 0.3, hue, c);
+        for (int k = 0; k < 3; k++)
+            assert_true(c[k] >= 0 && c[k] <= 1);
+    }
+    float grey[3];
+    render_colour(1, 0, 0, grey);
+    assert_close(grey[0], 1, 1e-3);
+    assert_close(grey[2], 1, 1e-3);
+}
+
+static void picture_files_begin_as_png_and_failures_say_why(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/rubble-render-XXXXXX";
+    int file = mkstemp(path);
+    assert_true(file >= 0);
+    unsigned char rgb[2 * 2 * 3] = {0}, head[8] = {0};
+    assert_true(render_write_png(path, rgb, 2, 2));
+    assert_int_equal(read(file, head, sizeof head), sizeof head);
+    assert_memory_equal(head, "\x89PNG\r\n\x1a\n", sizeof head);
+    close(file);
+    remove(path);
+    assert_false(render_write_png("/nowhere/at/all.png", rgb, 2, 2));
+    assert_int_equal(errno, ENOENT);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(object_is_in_the_middle_and_keeps_its_colour),
+        cmocka_unit_test(picture_is_the_same_for_any_number_of_threads_and_far_away),
+        cmocka_unit_test(nothing_is_refused),
+        cmocka_unit_test(one_point_does_no_harm_and_infinity_is_refused),
+        cmocka_unit_test(colours_stay_within_what_a_screen_shows),
+        cmocka_unit_test(picture_files_begin_as_png_and_failures_say_why),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
