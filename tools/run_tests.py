@@ -40,6 +40,8 @@ class Report:
         print(f"   {passed} passed, {failed} failed ({time.monotonic() - start:.0f} s)", flush=True)
 
     def skip(self, name, why):
+        if name in self.skipped:
+            return
         self.skipped.append(name)
         print(f"   skip {name}: {why}", flush=True)
 
@@ -109,9 +111,9 @@ def build(report, suite, folder, options, environment=None):
             indent(output)
             report.end(start, 0, 1)
             return False
-    code, output = run(["ninja", "-C", folder], 1800, environment)
+    code, output = run(["ninja", "-k", "0", "-C", folder], 1800, environment)
     if code:
-        indent(output)
+        indent("\n".join(l for l in output.splitlines() if not l.startswith("[") and "-fvisibility=" not in l))
     report.end(start, int(code == 0), int(code != 0))
     return code == 0
 

@@ -123,6 +123,7 @@ void rbli_messages_append(
     uv_mutex_unlock(&messages->mutex);
 }
 
+RBL_PRINTF(4, 0)
 static void append_formatted(
     rbl_context *ctx, rbli_severity severity, rbl_status status, const char *format, va_list arguments)
 {
