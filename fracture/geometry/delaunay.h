@@ -5,29 +5,7 @@
 /// predicates.
 
 #include "fracture/base/context.h"
-#include "fracture/geometry/wide.h"
-
-/// A point for the predicates: integer coordinates, |x| ≤ 2^51, and its rank: ties in the insphere test are
-/// broken by lifting each point by an infinitesimal, that of a larger rank dominating. Ranks are distinct.
-typedef struct rbli_ranked_point {
-    double x[3];
-    int64_t rank;
-} rbli_ranked_point;
-
-/// Sign of det(b − a, c − a, d − a): 1 for a positive tetrahedron. Exact.
-int rbli_orient3d(const double a[3], const double b[3], const double c[3], const double d[3]);
-
-/// 1 if e lies inside the sphere through the positive tetrahedron (a, b, c, d), else −1; never 0.
-/// Symbolic perturbation of the lifted points: Devillers and Teillaud 2011, Perturbations for Delaunay and
-/// weighted Delaunay 3D triangulations. Exact.
-int rbli_insphere(const rbli_ranked_point *a, const rbli_ranked_point *b, const rbli_ranked_point *c,
-    const rbli_ranked_point *d, const rbli_ranked_point *e);
-
-/// The centre of the sphere through four integer points that are not coplanar, rounded to quarters (as far as
-/// doubles hold them): the same for every four points of one sphere and every order of them, up to a common
-/// rounding.
-void rbli_circumcenter(
-    const double a[3], const double b[3], const double c[3], const double d[3], double center[3]);
+#include "fracture/geometry/predicates.h"
 
 typedef struct rbli_tetrahedron {
     int32_t v[4]; /* positive orientation */

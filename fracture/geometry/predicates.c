@@ -3,7 +3,7 @@
 /// arithmetic and fast robust geometric predicates: with exact differences (7 + 56u)u times the permanent for
 /// orient3d, (16 + 224u)u for insphere, the permanents bounded by the largest difference on each axis.
 
-#include "fracture/geometry/delaunay.h"
+#include "fracture/geometry/predicates.h"
 
 #include <math.h>
 
@@ -154,8 +154,7 @@ int rbli_insphere(const rbli_ranked_point *a, const rbli_ranked_point *b, const 
     return insphere_exact(points, r);
 }
 
-/// numerator / denominator, denominator > 0, rounded to quarters while |quotient| < 2^50.
-static double round_to_quarters(rbli_i256 numerator, rbli_i256 denominator)
+double rbli_round_to_quarters(rbli_i256 numerator, rbli_i256 denominator)
 {
     double quotient = rbli_i256_to_double(numerator) / rbli_i256_to_double(denominator);
     if (!(fabs(quotient) < 0x1p50)) return quotient;
@@ -198,6 +197,6 @@ void rbli_circumcenter(
         sum = rbli_i256_add(sum, rbli_i256_product(l2, minor2(r[0], r[1], i, j)));
         if (negative) sum = rbli_i256_neg(sum);
         sum = rbli_i256_add(sum, rbli_i256_mul_i64(denominator, (int64_t)a[k]));
-        center[k] = round_to_quarters(sum, denominator);
+        center[k] = rbli_round_to_quarters(sum, denominator);
     }
 }
