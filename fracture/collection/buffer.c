@@ -148,6 +148,26 @@ rbl_status rbli_buffer_create_strings(
     return RBL_OK;
 }
 
+bool rbli_text_is_valid(const char *text, size_t count)
+{
+    const uint8_t *at = (const uint8_t *)text, *end = at + count;
+    while (at < end) {
+        uint32_t c = *at++;
+        if (c == 0) return false;
+        if (c < 0x80) continue;
+        int more = c >= 0xc2 && c <= 0xdf ? 1 : (c & 0xf0) == 0xe0 ? 2 : c >= 0xf0 && c <= 0xf4 ? 3 : 0;
+        if (more == 0 || end - at < more) return false;
+        uint32_t code = c & (0x3fu >> more);
+        for (int i = 0; i < more; i++, at++) {
+            if ((*at & 0xc0) != 0x80) return false;
+            code = code << 6 | (*at & 0x3f);
+        }
+        if (code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff)) return false;
+        if ((more == 2 && code < 0x800) || (more == 3 && code < 0x10000)) return false;
+    }
+    return true;
+}
+
 rbli_buffer *rbli_buffer_retain(rbli_buffer *buffer)
 {
     atomic_fetch_add_explicit(&buffer->references, 1, memory_order_relaxed);

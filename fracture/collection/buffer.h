@@ -36,6 +36,9 @@ const uint64_t *rbli_buffer_offsets(const rbli_buffer *buffer);
 /// String i of a string array, zero-terminated, borrowed; "" for another type or an index out of range.
 const char *rbli_buffer_string(const rbli_buffer *buffer, size_t index);
 
+/// True for UTF-8 (RFC 3629) without zero bytes: what a string may be.
+bool rbli_text_is_valid(const char *text, size_t count);
+
 /// Makes `*buffer` safe to write: clones it when it is shared, and forgets its hash. Not for list arrays, which are
 /// replaced whole (NULL). @return the elements, or NULL without memory (then *buffer is unchanged)
 void *rbli_buffer_write(rbl_context *ctx, rbli_buffer **buffer);

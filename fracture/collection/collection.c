@@ -21,8 +21,9 @@ typedef struct attribute_group {
 } attribute_group;
 
 struct rbl_collection {
-    rbli_allocator *allocator;
+    rbli_allocator *own_allocator; /* of this struct */
     atomic_size_t references;
+    rbli_allocator *allocator; /* of the tables */
     attribute_group *groups;
     size_t group_count, group_capacity;
 };
@@ -120,6 +121,7 @@ rbl_status rbli_collection_create(rbl_context *ctx, rbl_collection **out)
 {
     rbl_collection *collection = rbli_calloc(ctx, 1, sizeof *collection);
     if (!collection) return RBL_ERR_NO_MEMORY;
+    collection->own_allocator = rbli_allocator_retain(ctx->allocator);
     collection->allocator = rbli_allocator_retain(ctx->allocator);
     atomic_init(&collection->references, 1);
     *out = collection;
@@ -136,10 +138,11 @@ void rbli_collection_release(rbl_collection *collection)
 {
     if (!collection) return;
     if (atomic_fetch_sub_explicit(&collection->references, 1, memory_order_acq_rel) != 1) return;
-    rbli_allocator *allocator = collection->allocator;
+    rbli_allocator *allocator = collection->own_allocator;
     for (size_t g = 0; g < collection->group_count; g++)
-        free_group(allocator, &collection->groups[g]);
-    rbli_allocator_free(allocator, collection->groups);
+        free_group(collection->allocator, &collection->groups[g]);
+    rbli_allocator_free(collection->allocator, collection->groups);
+    rbli_allocator_release(collection->allocator);
     rbli_allocator_free(allocator, collection);
     rbli_allocator_release(allocator);
 }
@@ -173,6 +176,22 @@ rbl_status rbli_collection_copy(rbl_context *ctx, const rbl_collection *collecti
 done:
     rbli_collection_release(copy);
     return status;
+}
+
+void rbli_collection_swap(rbl_collection *a, rbl_collection *b)
+{
+    rbl_collection old = {.allocator = a->allocator,
+        .groups = a->groups,
+        .group_count = a->group_count,
+        .group_capacity = a->group_capacity};
+    a->allocator = b->allocator;
+    a->groups = b->groups;
+    a->group_count = b->group_count;
+    a->group_capacity = b->group_capacity;
+    b->allocator = old.allocator;
+    b->groups = old.groups;
+    b->group_count = old.group_count;
+    b->group_capacity = old.group_capacity;
 }
 
 rbli_hash rbli_collection_hash(const rbl_collection *collection)

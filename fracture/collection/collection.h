@@ -15,6 +15,9 @@ void rbli_collection_release(rbl_collection *collection); /* NULL is fine; from 
 /// create; a collection with several references is immutable.
 rbl_status rbli_collection_copy(rbl_context *ctx, const rbl_collection *collection, rbl_collection **out);
 
+/// Exchanges the contents of two collections (a change made on a copy is put in place when all of it succeeded).
+void rbli_collection_swap(rbl_collection *a, rbl_collection *b);
+
 /// 128-bit hash of all groups, names and contents; does not depend on the order of creation (groups and attributes are
 /// kept sorted by name).
 rbli_hash rbli_collection_hash(const rbl_collection *collection);
