@@ -9,6 +9,12 @@
 typedef rbl_status (*parse_fn)(rbl_context *ctx, const char *name, const uint8_t *bytes, size_t byte_count,
     const char *folder, rbli_mesh_file *out);
 
+static bool starts_with(const uint8_t *bytes, size_t byte_count, const char *text)
+{
+    size_t length = strlen(text);
+    return byte_count >= length && memcmp(bytes, text, length) == 0;
+}
+
 static bool has_extension(const char *path, const char *extension)
 {
     const char *dot = strrchr(path, '.');
@@ -16,16 +22,24 @@ static bool has_extension(const char *path, const char *extension)
 }
 
 /// First bytes that leave no doubt, then the name's ending, then weaker hints.
-static parse_fn choose_parser(const char *path)
+static parse_fn choose_parser(const char *path, const uint8_t *bytes, size_t byte_count)
 {
+    if (starts_with(bytes, byte_count, "ply\n") || starts_with(bytes, byte_count, "ply\r"))
+        return rbli_mesh_file_parse_ply;
     static const struct {
         const char *extension;
         parse_fn parse;
     } formats[] = {
         {"obj", rbli_mesh_file_parse_obj},
+        {"stl", rbli_mesh_file_parse_stl},
+        {"ply", rbli_mesh_file_parse_ply},
+        {"off", rbli_mesh_file_parse_off},
     };
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
         if (has_extension(path, formats[i].extension)) return formats[i].parse;
+    if (starts_with(bytes, byte_count, "OFF") || starts_with(bytes, byte_count, "COFF"))
+        return rbli_mesh_file_parse_off;
+    if (starts_with(bytes, byte_count, "solid ")) return rbli_mesh_file_parse_stl;
     return NULL;
 }
 
@@ -43,7 +57,7 @@ rbl_status rbli_mesh_file_read(rbl_context *ctx, const char *path, rbli_mesh_fil
         folder[0] = 0;
     }
     RBL_TRY(rbli_file_read(ctx, path, 0, &bytes, &byte_count));
-    parse_fn parse = choose_parser(path);
+    parse_fn parse = choose_parser(path, bytes, byte_count);
     if (!parse) {
         status = rbli_fail(ctx, RBL_ERR_READ,
             "%s: not a mesh file that rubble reads: .obj, .stl, .ply, .off, .glb or .gltf", path);
