@@ -1,0 +1,37 @@
+#ifndef RUBBLE_GEOMETRY_BOX_TREE_H
+#define RUBBLE_GEOMETRY_BOX_TREE_H
+
+/// A tree of axis-parallel boxes for overlap queries: built once, read by many threads.
+///
+/// Items are ordered along a Morton curve and grouped by four, level by level. Boxes are kept in single
+/// precision, rounded outwards: a query never misses, and may report a box that is up to 2^-21 of the whole
+/// extent away.
+
+#include "fracture/base/context.h"
+
+typedef struct rbli_box_tree rbli_box_tree;
+
+/// @param boxes [count] {minimum, maximum}; finite, minimum ≤ maximum; not kept
+/// @param out   set on success only; rbli_box_tree_destroy
+/// @return RBL_OK · RBL_ERR_NO_MEMORY. Cost O(count). The tree depends on the boxes and their order alone.
+rbl_status rbli_box_tree_create(
+    rbl_context *ctx, const double (*boxes)[2][3], size_t count, rbli_box_tree **out);
+void rbli_box_tree_destroy(rbl_context *ctx, rbli_box_tree *tree); /* NULL is fine */
+
+/// Called for an item; return false to end the query.
+typedef bool (*rbli_box_visit)(void *user, int32_t item);
+
+/// Visits every item whose box overlaps [min, max] (touching counts), in the tree's order. Infinite bounds
+/// are fine.
+/// @return false when a visit ended it
+bool rbli_box_tree_query(
+    const rbli_box_tree *tree, const double min[3], const double max[3], rbli_box_visit visit, void *user);
+
+/// Visits the pairs of different items whose boxes overlap, each once, `a` < `b`. The work is divided by
+/// blocks 0 … rbli_box_tree_block_count − 1, which may be visited in parallel.
+typedef void (*rbli_box_pair_visit)(void *user, int32_t a, int32_t b);
+size_t rbli_box_tree_block_count(const rbli_box_tree *tree);
+void rbli_box_tree_pairs(
+    const rbli_box_tree *tree, size_t first_block, size_t end_block, rbli_box_pair_visit visit, void *user);
+
+#endif

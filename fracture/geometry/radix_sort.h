@@ -1,0 +1,28 @@
+#ifndef RUBBLE_GEOMETRY_RADIX_SORT_H
+#define RUBBLE_GEOMETRY_RADIX_SORT_H
+
+/// A stable sort of (64-bit key, index) pairs.
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+typedef struct rbli_keyed {
+    uint64_t key;
+    int32_t index;
+} rbli_keyed;
+
+/// Sorts by key, ascending, stable; bytes that are equal in all keys cost nothing but a look.
+/// @param scratch [count], used as a second buffer; the result is in `pairs`. Threads: reentrant. O(count).
+void rbli_radix_sort(rbli_keyed *pairs, rbli_keyed *scratch, size_t count);
+
+/// A key that orders like the number: −0 equals +0. Not for NaN.
+static inline uint64_t rbli_double_key(double value)
+{
+    uint64_t bits;
+    value += 0.0;
+    memcpy(&bits, &value, sizeof bits);
+    return bits >> 63 ? ~bits : bits | (uint64_t)1 << 63;
+}
+
+#endif

@@ -1,0 +1,277 @@
+/// Triangles that cross, exactly. Every shell is thought shrunk by an infinitesimal ε against its vertex
+/// normals, so that faces that only touch come apart, and an overlap with coplanar faces is still an overlap.
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "fracture/base/threads.h"
+#include "fracture/geometry/box_tree.h"
+#include "fracture/geometry/repair_internal.h"
+
+enum { BLOCKS_A_TASK = 512 };
+
+typedef RBLI_ARRAY(uint64_t) key_list;
+
+typedef struct crosser {
+    repair *r;
+    const int32_t *unit;
+    int32_t *item;       /* [items] triangle */
+    int32_t *move_of;    /* [3 · triangles] row of `moves` of a corner */
+    int64_t (*moves)[3]; /* one a vertex and shell */
+    rbli_box_tree *tree;
+    key_list *found; /* [tasks] low shell << 32 | high shell, repeated */
+} crosser;
+
+typedef struct cross_task {
+    const crosser *c;
+    rbl_context *ctx;
+    key_list *found;
+    rbl_status status;
+} cross_task;
+
+static bool is_searched(const repair_shell *shell)
+{
+    return shell->closed && shell->orientable;
+}
+
+/* Moves */
+
+/// Adds the triangle's unit normal, in steps of 2^-20, to its corners' moves; whole numbers, so that order is
+/// nothing.
+static void add_normal(crosser *c, int32_t t, double outward)
+{
+    const repair *r = c->r;
+    const int32_t *v = r->triangles.data[t].v;
+    double u[3], w[3], n[3], length = 0;
+    for (int k = 0; k < 3; k++) {
+        u[k] = r->grid[v[1]][k] - r->grid[v[0]][k];
+        w[k] = r->grid[v[2]][k] - r->grid[v[0]][k];
+    }
+    for (int k = 0; k < 3; k++) {
+        n[k] = u[(k + 1) % 3] * w[(k + 2) % 3] - u[(k + 2) % 3] * w[(k + 1) % 3];
+        length += n[k] * n[k];
+    }
+    if (!(length > 0)) return;
+    length = sqrt(length);
+    for (int corner = 0; corner < 3; corner++)
+        for (int k = 0; k < 3; k++)
+            c->moves[c->move_of[3 * t + corner]][k] -= (int64_t)rint(outward * n[k] / length * 0x1p20);
+}
+
+static rbl_status find_moves(crosser *c)
+{
+    rbl_status status = RBL_OK;
+    repair *r = c->r;
+    int32_t *stamp = NULL, *row = NULL, rows = 0;
+    RBL_TRY_ALLOC(c->move_of = rbli_alloc(r->ctx, 3 * r->triangles.count, sizeof *c->move_of));
+    RBL_TRY_ALLOC(stamp = rbli_alloc(r->ctx, r->positions.count, sizeof *stamp));
+    RBL_TRY_ALLOC(row = rbli_alloc(r->ctx, r->positions.count, sizeof *row));
+    memset(stamp, 0xff, r->positions.count * sizeof *stamp);
+    for (int32_t s = 0; s < (int32_t)r->shells.count; s++) {
+        const repair_shell *shell = &r->shells.data[s];
+        for (size_t i = 0; i < shell->count && is_searched(shell); i++)
+            for (int32_t h = 3 * r->members[shell->start + i], end = h + 3; h < end; h++) {
+                int32_t v = half_tail(r, h);
+                if (stamp[v] != s) row[v] = rows++;
+                stamp[v] = s;
+                c->move_of[h] = row[v];
+            }
+    }
+    RBL_TRY_ALLOC(c->moves = rbli_calloc(r->ctx, (size_t)rows, sizeof *c->moves));
+    for (size_t s = 0; s < r->shells.count; s++) {
+        const repair_shell *shell = &r->shells.data[s];
+        for (size_t i = 0; i < shell->count && is_searched(shell); i++)
+            add_normal(c, r->members[shell->start + i], shell->volume < 0 ? -1 : 1);
+    }
+done:
+    rbli_free(r->ctx, stamp);
+    rbli_free(r->ctx, row);
+    return status;
+}
+
+/* Two triangles */
+
+typedef struct corner_set {
+    const double *points[3];
+    const int64_t *moves[3];
+} corner_set;
+
+static corner_set corners_of(const crosser *c, int32_t t)
+{
+    corner_set set;
+    for (int k = 0; k < 3; k++) {
+        set.points[k] = c->r->grid[c->r->triangles.data[t].v[k]];
+        set.moves[k] = c->moves[c->move_of[3 * t + k]];
+    }
+    return set;
+}
+
+static int side(const corner_set *a, int i, int j, const corner_set *b, int k, int l, bool plane)
+{
+    /* `plane`: corners 0, 1, 2 of a against corner k of b; else edge i j of a against edge k l of b */
+    const double *points[4] = {
+        a->points[i], a->points[j], plane ? a->points[2] : b->points[k], plane ? b->points[k] : b->points[l]};
+    const int64_t *moves[4] = {
+        a->moves[i], a->moves[j], plane ? a->moves[2] : b->moves[k], plane ? b->moves[k] : b->moves[l]};
+    return rbli_grid_orient3d_moved(points, moves);
+}
+
+/// The sides of b's corners against a's plane; false when all are on one side or one is on neither.
+static bool straddles(const corner_set *a, const corner_set *b, int sides[3])
+{
+    for (int k = 0; k < 3; k++) {
+        sides[k] = side(a, 0, 1, b, k, 0, true);
+        if (sides[k] == 0) return false;
+    }
+    return sides[0] != sides[1] || sides[1] != sides[2];
+}
+
+/// Whether an edge of b whose ends are on two sides of a's plane goes through a.
+static bool edges_pierce(const corner_set *a, const corner_set *b, const int sides[3])
+{
+    for (int k = 0; k < 3; k++) {
+        int l = (k + 1) % 3;
+        if (sides[k] == sides[l]) continue;
+        int first = side(a, 0, 1, b, k, l, false);
+        if (first == 0 || side(a, 1, 2, b, k, l, false) != first) continue;
+        if (side(a, 2, 0, b, k, l, false) == first) return true;
+    }
+    return false;
+}
+
+static bool triangles_cross(const crosser *c, int32_t t, int32_t u)
+{
+    corner_set a = corners_of(c, t), b = corners_of(c, u);
+    int sides_b[3], sides_a[3];
+    if (!straddles(&a, &b, sides_b) || !straddles(&b, &a, sides_a)) return false;
+    return edges_pierce(&a, &b, sides_b) || edges_pierce(&b, &a, sides_a);
+}
+
+static bool share_vertex(const int32_t *a, const int32_t *b)
+{
+    for (int i = 0; i < 3; i++)
+        if (a[i] == b[0] || a[i] == b[1] || a[i] == b[2]) return true;
+    return false;
+}
+
+static void test_pair(void *user, int32_t i, int32_t j)
+{
+    cross_task *task = user;
+    const crosser *c = task->c;
+    int32_t t = c->item[i], u = c->item[j];
+    int32_t s = c->r->shell_of[t], other = c->r->shell_of[u];
+    if (s == other) {
+        if (share_vertex(c->r->triangles.data[t].v, c->r->triangles.data[u].v)) return;
+    } else if (c->unit[s] != c->unit[other]) {
+        return;
+    }
+    uint32_t low = (uint32_t)(s < other ? s : other), high = (uint32_t)(s < other ? other : s);
+    uint64_t key = (uint64_t)low << 32 | high;
+    if (low != high && task->found->count > 0 && task->found->data[task->found->count - 1] == key) return;
+    if (!triangles_cross(c, t, u) || task->status != RBL_OK) return;
+    task->status = rbli_array_push(task->ctx, task->found, key);
+}
+
+static rbl_status run_task(rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
+{
+    const crosser *c = user;
+    (void)worker;
+    cross_task task = {c, ctx, &c->found[block], RBL_OK};
+    rbli_box_tree_pairs(c->tree, begin, end, test_pair, &task);
+    return task.status;
+}
+
+/* All of them */
+
+static rbl_status build_tree(crosser *c)
+{
+    rbl_status status = RBL_OK;
+    repair *r = c->r;
+    double(*boxes)[2][3] = NULL;
+    size_t count = 0;
+    RBL_TRY_ALLOC(c->item = rbli_alloc(r->ctx, r->triangles.count, sizeof *c->item));
+    RBL_TRY_ALLOC(boxes = rbli_alloc(r->ctx, r->triangles.count, sizeof *boxes));
+    for (int32_t t = 0; t < (int32_t)r->triangles.count; t++) {
+        if (!is_searched(&r->shells.data[r->shell_of[t]])) continue;
+        const int32_t *v = r->triangles.data[t].v;
+        const double *p = r->grid[v[0]], *q = r->grid[v[1]], *o = r->grid[v[2]];
+        for (int k = 0; k < 3; k++) {
+            double low = p[k] < q[k] ? p[k] : q[k], high = p[k] < q[k] ? q[k] : p[k];
+            boxes[count][0][k] = o[k] < low ? o[k] : low;
+            boxes[count][1][k] = o[k] > high ? o[k] : high;
+        }
+        c->item[count++] = t;
+    }
+    RBL_TRY(rbli_box_tree_create(r->ctx, (const double(*)[2][3])boxes, count, &c->tree));
+done:
+    rbli_free(r->ctx, boxes);
+    return status;
+}
+
+static int compare_u64(const void *left, const void *right)
+{
+    uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+    return a < b ? -1 : a > b;
+}
+
+static rbl_status collect(crosser *c, size_t task_count, repair_crossings *out)
+{
+    rbl_status status = RBL_OK;
+    RBL_TRY_ALLOC(out->self_count = rbli_calloc(c->r->ctx, c->r->shells.count, sizeof *out->self_count));
+    for (size_t i = 0; i < task_count; i++)
+        for (size_t j = 0; j < c->found[i].count; j++) {
+            uint64_t key = c->found[i].data[j];
+            if (key >> 32 == (key & UINT32_MAX)) {
+                out->self_count[key >> 32]++;
+            } else {
+                RBL_TRY(rbli_array_push(c->r->ctx, &out->pairs, key));
+            }
+        }
+    if (out->pairs.count == 0) goto done;
+    qsort(out->pairs.data, out->pairs.count, sizeof(uint64_t), compare_u64);
+    size_t kept = 1;
+    for (size_t i = 1; i < out->pairs.count; i++)
+        if (out->pairs.data[i] != out->pairs.data[kept - 1]) out->pairs.data[kept++] = out->pairs.data[i];
+    out->pairs.count = kept;
+done:
+    return status;
+}
+
+rbl_status repair_find_crossings(repair *r, const int32_t *unit, repair_crossings *out)
+{
+    rbl_status status = RBL_OK;
+    crosser c = {.r = r, .unit = unit};
+    size_t blocks = 0, task_count = 0;
+    *out = (repair_crossings){0};
+    RBL_TRY(build_tree(&c));
+    RBL_TRY(find_moves(&c));
+    blocks = rbli_box_tree_block_count(c.tree);
+    task_count = (blocks + BLOCKS_A_TASK - 1) / BLOCKS_A_TASK;
+    RBL_TRY_ALLOC(c.found = rbli_calloc(r->ctx, task_count, sizeof *c.found));
+    RBL_TRY(rbli_parallel_for(r->ctx, blocks, BLOCKS_A_TASK, run_task, &c));
+    RBL_TRY(collect(&c, task_count, out));
+done:
+    for (size_t i = 0; c.found && i < task_count; i++)
+        rbli_free(r->ctx, c.found[i].data);
+    rbli_free(r->ctx, c.found);
+    rbli_free(r->ctx, c.item);
+    rbli_free(r->ctx, c.move_of);
+    rbli_free(r->ctx, c.moves);
+    rbli_box_tree_destroy(r->ctx, c.tree);
+    if (status != RBL_OK) repair_crossings_free(r->ctx, out);
+    return status;
+}
+
+void repair_crossings_free(rbl_context *ctx, repair_crossings *crossings)
+{
+    rbli_free(ctx, crossings->self_count);
+    rbli_free(ctx, crossings->pairs.data);
+    *crossings = (repair_crossings){0};
+}
+
+bool repair_shells_cross(const repair_crossings *crossings, int32_t a, int32_t b)
+{
+    uint64_t key = (uint64_t)(uint32_t)(a < b ? a : b) << 32 | (uint32_t)(a < b ? b : a);
+    return crossings->pairs.count > 0 &&
+           bsearch(&key, crossings->pairs.data, crossings->pairs.count, sizeof key, compare_u64) != NULL;
+}

@@ -1,0 +1,490 @@
+/// Step 1 of MESHES.md: exact weld, canonical order, edges; and small edits of triangles that later steps
+/// share.
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "fracture/geometry/radix_sort.h"
+#include "fracture/geometry/repair_internal.h"
+
+int32_t *repair_make_sets(rbl_context *ctx, size_t count)
+{
+    int32_t *parent = rbli_alloc(ctx, count, sizeof *parent);
+    for (size_t i = 0; parent && i < count; i++)
+        parent[i] = (int32_t)i;
+    return parent;
+}
+
+void repair_forget_edges(repair *r)
+{
+    rbli_free(r->ctx, r->edges.start);
+    rbli_free(r->ctx, r->edges.half);
+    rbli_free(r->ctx, r->edges.of_half);
+    rbli_free(r->ctx, r->edges.vertex_start);
+    r->edges = (repair_edges){0};
+}
+
+void repair_forget(repair *r)
+{
+    repair_forget_edges(r);
+    rbli_free(r->ctx, r->mate);
+    rbli_free(r->ctx, r->members);
+    rbli_free(r->ctx, r->shell_of);
+    r->mate = r->members = r->shell_of = NULL;
+    r->shells.count = 0;
+}
+
+void repair_remove(repair *r, const uint8_t *dead)
+{
+    size_t kept = 0;
+    for (size_t t = 0; t < r->triangles.count; t++)
+        if (!dead[t]) r->triangles.data[kept++] = r->triangles.data[t];
+    r->triangles.count = kept;
+    repair_forget(r);
+}
+
+/* Welding */
+
+static uint64_t hash_position(const double p[3])
+{
+    uint64_t bits[3];
+    memcpy(bits, p, sizeof bits);
+    uint64_t hash =
+        bits[0] * 0x9E3779B97F4A7C15ull ^ (bits[1] + 0x7F4A7C159E3779B9ull) * 0xC2B2AE3D27D4EB4Full;
+    hash ^= hash >> 29;
+    hash = (hash ^ bits[2]) * 0xBF58476D1CE4E5B9ull;
+    return hash ^ hash >> 32;
+}
+
+/// Numbers distinct positions in order of appearance; `index` [count] maps, `unique` [count] keeps one of
+/// each.
+static rbl_status number_positions(rbl_context *ctx, const double (*positions)[3], size_t count,
+    int32_t *index, int32_t *unique, size_t *unique_count)
+{
+    size_t slots = 16;
+    while (slots < count * 2)
+        slots *= 2;
+    int32_t *table = rbli_alloc(ctx, slots, sizeof *table);
+    if (!table) return RBL_ERR_NO_MEMORY;
+    memset(table, 0xff, slots * sizeof *table);
+    size_t found = 0;
+    for (size_t i = 0; i < count; i++) {
+        const double *p = positions[i];
+        size_t slot = hash_position(p) & (slots - 1);
+        while (table[slot] >= 0) {
+            const double *q = positions[unique[table[slot]]];
+            if (p[0] == q[0] && p[1] == q[1] && p[2] == q[2]) break;
+            slot = (slot + 1) & (slots - 1);
+        }
+        if (table[slot] < 0) {
+            unique[found] = (int32_t)i;
+            table[slot] = (int32_t)found++;
+        }
+        index[i] = table[slot];
+    }
+    rbli_free(ctx, table);
+    *unique_count = found;
+    return RBL_OK;
+}
+
+/// Sorts r->positions by (x, y, z), welding equal ones. `index` [count] is set to the new index of each.
+static rbl_status sort_positions(repair *r, int32_t *index)
+{
+    rbl_status status = RBL_OK;
+    rbl_context *ctx = r->ctx;
+    size_t count = r->positions.count, unique_count = 0;
+    int32_t *unique = NULL, *rank = NULL;
+    rbli_keyed *keys = NULL, *scratch = NULL;
+    double(*sorted)[3] = NULL;
+    RBL_TRY_ALLOC(unique = rbli_alloc(ctx, count, sizeof *unique));
+    RBL_TRY(
+        number_positions(ctx, (const double(*)[3])r->positions.data, count, index, unique, &unique_count));
+    RBL_TRY_ALLOC(keys = rbli_alloc(ctx, unique_count, sizeof *keys));
+    RBL_TRY_ALLOC(scratch = rbli_alloc(ctx, unique_count, sizeof *scratch));
+    RBL_TRY_ALLOC(rank = rbli_alloc(ctx, unique_count, sizeof *rank));
+    RBL_TRY_ALLOC(sorted = rbli_alloc(ctx, unique_count, sizeof *sorted));
+    for (size_t i = 0; i < unique_count; i++)
+        keys[i].index = (int32_t)i;
+    for (int k = 2; k >= 0; k--) {
+        for (size_t i = 0; i < unique_count; i++)
+            keys[i].key = rbli_double_key(r->positions.data[unique[keys[i].index]][k]);
+        rbli_radix_sort(keys, scratch, unique_count);
+    }
+    for (size_t i = 0; i < unique_count; i++) {
+        rank[keys[i].index] = (int32_t)i;
+        memcpy(sorted[i], r->positions.data[unique[keys[i].index]], sizeof sorted[i]);
+    }
+    for (size_t i = 0; i < count; i++)
+        index[i] = rank[index[i]];
+    if (unique_count) memcpy(r->positions.data, sorted, unique_count * sizeof *sorted);
+    r->positions.count = unique_count;
+done:
+    rbli_free(ctx, unique);
+    rbli_free(ctx, rank);
+    rbli_free(ctx, keys);
+    rbli_free(ctx, scratch);
+    rbli_free(ctx, sorted);
+    return status;
+}
+
+static rbl_status snap_positions(repair *r)
+{
+    double min[3] = {0}, max[3] = {0};
+    for (size_t v = 0; v < r->positions.count; v++)
+        for (int k = 0; k < 3; k++) {
+            double value = r->positions.data[v][k];
+            if (v == 0 || value < min[k]) min[k] = value;
+            if (v == 0 || value > max[k]) max[k] = value;
+        }
+    rbli_free(r->ctx, r->grid);
+    r->grid = rbli_alloc(r->ctx, r->positions.count, sizeof *r->grid);
+    if (!r->grid) return RBL_ERR_NO_MEMORY;
+    rbli_grid grid = rbli_grid_fit(min, max);
+    for (size_t v = 0; v < r->positions.count; v++)
+        rbli_grid_snap(&grid, r->positions.data[v], r->grid[v]);
+    double x = max[0] - min[0], y = max[1] - min[1], z = max[2] - min[2];
+    r->diagonal = sqrt(x * x + y * y + z * z);
+    return RBL_OK;
+}
+
+/* Order of triangles: by sorted vertices, node, orientation, first corner, source. */
+
+typedef struct triangle_key {
+    int32_t low, middle, high, node, turn, first, source, index;
+} triangle_key;
+
+static triangle_key key_of_triangle(const repair_triangle *triangle, size_t index)
+{
+    const int32_t *v = triangle->v;
+    int low = v[0] < v[1] ? (v[0] < v[2] ? 0 : 2) : (v[1] < v[2] ? 1 : 2);
+    int32_t a = v[(low + 1) % 3], b = v[(low + 2) % 3];
+    return (triangle_key){v[low], a < b ? a : b, a < b ? b : a, triangle->node, a < b ? 0 : 1, low,
+        triangle->source, (int32_t)index};
+}
+
+static int compare_keys(const void *left, const void *right)
+{
+    const triangle_key *a = left, *b = right;
+    if (a->middle != b->middle) return a->middle < b->middle ? -1 : 1;
+    if (a->high != b->high) return a->high < b->high ? -1 : 1;
+    if (a->node != b->node) return a->node < b->node ? -1 : 1;
+    if (a->turn != b->turn) return a->turn < b->turn ? -1 : 1;
+    if (a->first != b->first) return a->first < b->first ? -1 : 1;
+    if (a->source != b->source) return a->source < b->source ? -1 : 1;
+    return a->index < b->index ? -1 : a->index > b->index;
+}
+
+static void sort_keys(triangle_key *keys, size_t count)
+{
+    if (count > 24) {
+        qsort(keys, count, sizeof *keys, compare_keys);
+        return;
+    }
+    for (size_t i = 1; i < count; i++) {
+        triangle_key key = keys[i];
+        size_t j = i;
+        for (; j > 0 && compare_keys(&keys[j - 1], &key) > 0; j--)
+            keys[j] = keys[j - 1];
+        keys[j] = key;
+    }
+}
+
+rbl_status repair_order_triangles(repair *r, const repair_triangle *triangles, size_t count, int32_t *order)
+{
+    rbl_status status = RBL_OK;
+    triangle_key *keys = NULL;
+    int32_t *start = NULL;
+    RBL_TRY_ALLOC(keys = rbli_alloc(r->ctx, count, sizeof *keys));
+    RBL_TRY_ALLOC(start = rbli_calloc(r->ctx, r->positions.count + 1, sizeof *start));
+    for (size_t t = 0; t < count; t++)
+        start[key_of_triangle(&triangles[t], t).low + 1]++;
+    for (size_t v = 0; v < r->positions.count; v++)
+        start[v + 1] += start[v];
+    for (size_t t = 0; t < count; t++) {
+        triangle_key key = key_of_triangle(&triangles[t], t);
+        keys[start[key.low]++] = key;
+    }
+    for (size_t begin = 0, end; begin < count; begin = end) {
+        for (end = begin + 1; end < count && keys[end].low == keys[begin].low; end++) {
+        }
+        sort_keys(keys + begin, end - begin);
+    }
+    for (size_t t = 0; t < count; t++)
+        order[t] = keys[t].index;
+done:
+    rbli_free(r->ctx, keys);
+    rbli_free(r->ctx, start);
+    return status;
+}
+
+static rbl_status sort_triangles(repair *r)
+{
+    rbl_status status = RBL_OK;
+    size_t count = r->triangles.count;
+    int32_t *order = NULL;
+    repair_triangle *sorted = NULL;
+    RBL_TRY_ALLOC(order = rbli_alloc(r->ctx, count, sizeof *order));
+    RBL_TRY_ALLOC(sorted = rbli_alloc(r->ctx, count, sizeof *sorted));
+    RBL_TRY(repair_order_triangles(r, r->triangles.data, count, order));
+    for (size_t t = 0; t < count; t++)
+        sorted[t] = r->triangles.data[order[t]];
+    if (count) memcpy(r->triangles.data, sorted, count * sizeof *sorted);
+done:
+    rbli_free(r->ctx, order);
+    rbli_free(r->ctx, sorted);
+    return status;
+}
+
+static void drop_repeated(repair *r)
+{
+    size_t kept = 0;
+    for (size_t t = 0; t < r->triangles.count; t++) {
+        const int32_t *v = r->triangles.data[t].v;
+        if (v[0] == v[1] || v[1] == v[2] || v[2] == v[0]) continue;
+        r->triangles.data[kept++] = r->triangles.data[t];
+    }
+    r->out->dropped_repeated += r->triangles.count - kept;
+    r->triangles.count = kept;
+}
+
+/// Numbers used vertices, in order of first use, and copies their positions.
+static rbl_status compact_positions(repair *r, const double (*from)[3], size_t from_count)
+{
+    rbl_status status = RBL_OK;
+    int32_t *used = NULL;
+    double(*kept)[3] = NULL;
+    int32_t count = 0;
+    RBL_TRY_ALLOC(used = rbli_alloc(r->ctx, from_count, sizeof *used));
+    memset(used, 0xff, from_count * sizeof *used);
+    size_t most = r->triangles.count * 3 + r->fins.count * 3;
+    if (most > from_count) most = from_count;
+    RBL_TRY_ALLOC(kept = rbli_alloc(r->ctx, most, sizeof *kept));
+    for (int set = 0; set < 2; set++) {
+        size_t triangle_count = set ? r->fins.count : r->triangles.count;
+        for (size_t t = 0; t < triangle_count; t++) {
+            int32_t *v = set ? r->fins.data[t].v : r->triangles.data[t].v;
+            for (int k = 0; k < 3; k++) {
+                int32_t *index = &used[v[k]];
+                if (*index < 0) {
+                    *index = count++;
+                    for (int axis = 0; axis < 3; axis++)
+                        kept[*index][axis] = from[v[k]][axis] + 0.0; /* −0 becomes 0 */
+                }
+                v[k] = *index;
+            }
+        }
+    }
+    r->positions.count = 0;
+    RBL_TRY(rbli_array_reserve(r->ctx, &r->positions, (size_t)count));
+    if (count) memcpy(r->positions.data, kept, (size_t)count * sizeof *kept);
+    r->positions.count = (size_t)count;
+done:
+    rbli_free(r->ctx, used);
+    rbli_free(r->ctx, kept);
+    return status;
+}
+
+rbl_status repair_reindex(repair *r)
+{
+    rbl_status status = RBL_OK;
+    int32_t *index = NULL;
+    repair_forget(r);
+    RBL_TRY(compact_positions(r, (const double(*)[3])r->positions.data, r->positions.count));
+    RBL_TRY_ALLOC(index = rbli_alloc(r->ctx, r->positions.count, sizeof *index));
+    RBL_TRY(sort_positions(r, index));
+    for (size_t t = 0; t < r->triangles.count; t++)
+        for (int k = 0; k < 3; k++)
+            r->triangles.data[t].v[k] = index[r->triangles.data[t].v[k]];
+    for (size_t t = 0; t < r->fins.count; t++)
+        for (int k = 0; k < 3; k++)
+            r->fins.data[t].v[k] = index[r->fins.data[t].v[k]];
+    RBL_TRY(snap_positions(r));
+    drop_repeated(r);
+    RBL_TRY(sort_triangles(r));
+done:
+    rbli_free(r->ctx, index);
+    return status;
+}
+
+rbl_status repair_weld(repair *r)
+{
+    rbl_status status = RBL_OK;
+    const rbli_mesh_view *mesh = r->mesh;
+    if (mesh->vertex_count > INT32_MAX || mesh->triangle_count > INT32_MAX / 3)
+        return rbli_fail(r->ctx, RBL_ERR_ARGUMENT, "the mesh has too many vertices or triangles");
+    RBL_TRY(rbli_array_reserve(r->ctx, &r->triangles, mesh->triangle_count));
+    for (size_t t = 0; t < mesh->triangle_count; t++) {
+        repair_triangle *triangle = &r->triangles.data[t];
+        *triangle = (repair_triangle){.node = r->node ? r->node[t] : 0, .source = (int32_t)t, .weights = -1};
+        for (int k = 0; k < 3; k++) {
+            int32_t v = triangle->v[k] = mesh->triangles[t][k];
+            if (v < 0 || (size_t)v >= mesh->vertex_count)
+                return rbli_fail(r->ctx, RBL_ERR_ARGUMENT, "triangle %zu has no vertex %d", t, (int)v);
+        }
+    }
+    r->triangles.count = mesh->triangle_count;
+    size_t lowest = SIZE_MAX;
+    for (size_t t = 0; t < mesh->triangle_count; t++)
+        for (int k = 0; k < 3; k++) {
+            size_t v = (size_t)mesh->triangles[t][k];
+            const double *p = mesh->positions[v];
+            if ((!isfinite(p[0]) || !isfinite(p[1]) || !isfinite(p[2])) && v < lowest) lowest = v;
+        }
+    if (lowest != SIZE_MAX) return rbli_fail(r->ctx, RBL_ERR_ARGUMENT, "vertex %zu is not finite", lowest);
+    RBL_TRY(compact_positions(r, mesh->positions, mesh->vertex_count));
+    size_t referenced = r->positions.count;
+    RBL_TRY(repair_reindex(r));
+    r->out->welded_vertices = referenced - r->positions.count;
+done:
+    return status;
+}
+
+/* Edges */
+
+typedef struct edge_entry {
+    int32_t other, half;
+} edge_entry;
+
+static int compare_entries(const void *left, const void *right)
+{
+    const edge_entry *a = left, *b = right;
+    if (a->other != b->other) return a->other < b->other ? -1 : 1;
+    return a->half < b->half ? -1 : a->half > b->half;
+}
+
+static void sort_entries(edge_entry *entries, size_t count)
+{
+    if (count > 32) {
+        qsort(entries, count, sizeof *entries, compare_entries);
+        return;
+    }
+    for (size_t i = 1; i < count; i++) {
+        edge_entry entry = entries[i];
+        size_t j = i;
+        for (; j > 0 && compare_entries(&entries[j - 1], &entry) > 0; j--)
+            entries[j] = entries[j - 1];
+        entries[j] = entry;
+    }
+}
+
+static bool is_clean_group(const repair *r, const int32_t *half, size_t count)
+{
+    return count == 2 && half_direction(r, half[0]) != half_direction(r, half[1]) &&
+           r->triangles.data[half[0] / 3].node == r->triangles.data[half[1] / 3].node;
+}
+
+static void group_entries(repair *r, const edge_entry *entries, const int32_t *place)
+{
+    repair_edges *edges = &r->edges;
+    size_t at = 0;
+    for (size_t v = 0; v < r->positions.count; v++) {
+        edges->vertex_start[v] = (int32_t)edges->count;
+        size_t end = (size_t)place[v];
+        while (at < end) {
+            size_t begin = at;
+            for (; at < end && entries[at].other == entries[begin].other; at++) {
+                edges->half[at] = entries[at].half;
+                edges->of_half[entries[at].half] = (int32_t)edges->count;
+            }
+            if (!is_clean_group(r, edges->half + begin, at - begin)) edges->clean = false;
+            edges->start[edges->count++] = (int32_t)begin;
+        }
+    }
+    edges->vertex_start[r->positions.count] = (int32_t)edges->count;
+    edges->start[edges->count] = (int32_t)at;
+}
+
+rbl_status repair_build_edges(repair *r)
+{
+    if (r->edges.start) return RBL_OK;
+    rbl_status status = RBL_OK;
+    size_t half_count = r->triangles.count * 3;
+    edge_entry *entries = NULL;
+    int32_t *place = NULL;
+    repair_edges *edges = &r->edges;
+    RBL_TRY_ALLOC(entries = rbli_alloc(r->ctx, half_count, sizeof *entries));
+    RBL_TRY_ALLOC(place = rbli_calloc(r->ctx, r->positions.count + 1, sizeof *place));
+    RBL_TRY_ALLOC(edges->half = rbli_alloc(r->ctx, half_count, sizeof *edges->half));
+    RBL_TRY_ALLOC(edges->of_half = rbli_alloc(r->ctx, half_count, sizeof *edges->of_half));
+    RBL_TRY_ALLOC(edges->vertex_start = rbli_alloc(r->ctx, r->positions.count + 1, sizeof *place));
+    RBL_TRY_ALLOC(edges->start = rbli_alloc(r->ctx, half_count + 1, sizeof *edges->start));
+    edges->clean = true;
+    for (int32_t h = 0; h < (int32_t)half_count; h++) {
+        int32_t a = half_tail(r, h), b = half_tip(r, h);
+        place[(a < b ? a : b) + 1]++;
+    }
+    for (size_t v = 0; v < r->positions.count; v++)
+        place[v + 1] += place[v];
+    for (int32_t h = 0; h < (int32_t)half_count; h++) {
+        int32_t a = half_tail(r, h), b = half_tip(r, h);
+        entries[place[a < b ? a : b]++] = (edge_entry){a < b ? b : a, h};
+    }
+    for (size_t v = 0, begin = 0; v < r->positions.count; begin = (size_t)place[v++])
+        sort_entries(entries + begin, (size_t)place[v] - begin);
+    group_entries(r, entries, place);
+done:
+    rbli_free(r->ctx, entries);
+    rbli_free(r->ctx, place);
+    if (status != RBL_OK) repair_forget(r);
+    return status;
+}
+
+int32_t repair_find_edge(const repair *r, int32_t a, int32_t b)
+{
+    int32_t low = a < b ? a : b, high = a < b ? b : a;
+    int32_t begin = r->edges.vertex_start[low], end = r->edges.vertex_start[low + 1];
+    while (begin < end) {
+        int32_t middle = begin + (end - begin) / 2;
+        int32_t h = r->edges.half[r->edges.start[middle]];
+        int32_t tail = half_tail(r, h), tip = half_tip(r, h);
+        int32_t other = tail < tip ? tip : tail;
+        if (other == high) return middle;
+        if (other < high) {
+            begin = middle + 1;
+        } else {
+            end = middle;
+        }
+    }
+    return -1;
+}
+
+/* Edits that keep where a triangle's corners lie on its source. */
+
+repair_weights repair_weights_of(const repair *r, const repair_triangle *triangle)
+{
+    if (triangle->weights >= 0) return r->weights.data[triangle->weights];
+    return (repair_weights){{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
+}
+
+rbl_status repair_append_part(
+    repair *r, const repair_triangle *triangle, const int32_t v[3], const double corners[3][3])
+{
+    repair_weights old = repair_weights_of(r, triangle), rows;
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            rows.corner[i][j] = corners[i][0] * old.corner[0][j] + corners[i][1] * old.corner[1][j] +
+                                corners[i][2] * old.corner[2][j];
+    repair_triangle part = {.v = {v[0], v[1], v[2]}, .node = triangle->node, .source = triangle->source};
+    part.weights = triangle->source < 0 ? -1 : (int32_t)r->weights.count;
+    if (part.weights >= 0 && rbli_array_push(r->ctx, &r->weights, rows) != RBL_OK) return RBL_ERR_NO_MEMORY;
+    return rbli_array_push(r->ctx, &r->triangles, part);
+}
+
+rbl_status repair_flip_triangle(repair *r, repair_triangle *triangle)
+{
+    int32_t swap = triangle->v[1];
+    triangle->v[1] = triangle->v[2];
+    triangle->v[2] = swap;
+    if (triangle->source < 0) return RBL_OK;
+    repair_weights old = repair_weights_of(r, triangle), rows;
+    memcpy(rows.corner[0], old.corner[0], sizeof rows.corner[0]);
+    memcpy(rows.corner[1], old.corner[2], sizeof rows.corner[1]);
+    memcpy(rows.corner[2], old.corner[1], sizeof rows.corner[2]);
+    static const repair_weights identity = {{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
+    if (memcmp(&rows, &identity, sizeof rows) == 0) {
+        triangle->weights = -1;
+        return RBL_OK;
+    }
+    triangle->weights = (int32_t)r->weights.count;
+    return rbli_array_push(r->ctx, &r->weights, rows);
+}
