@@ -107,8 +107,25 @@ int rbli_grid_orient3d_moved(const double *const points[4], const int64_t *const
     return sign ? sign : rbli_i192_sign(det3(m[0], m[1], m[2]));
 }
 
-int rbli_grid_collinear(const double a[3], const double b[3], const double c[3])
+bool rbli_grid_collinear(const double a[3], const double b[3], const double c[3])
 {
     return !rbli_grid_orient2d(a, b, c, 0, 1) && !rbli_grid_orient2d(a, b, c, 1, 2) &&
            !rbli_grid_orient2d(a, b, c, 2, 0);
+}
+
+bool rbli_grid_in_triangle(const double a[3], const double b[3], const double c[3], const double p[3])
+{
+    for (int u = 0; u < 3; u++) {
+        int v = (u + 1) % 3;
+        int turns[3] = {rbli_grid_orient2d(a, b, p, u, v), rbli_grid_orient2d(b, c, p, u, v),
+            rbli_grid_orient2d(c, a, p, u, v)};
+        bool positive = turns[0] > 0 || turns[1] > 0 || turns[2] > 0;
+        bool negative = turns[0] < 0 || turns[1] < 0 || turns[2] < 0;
+        if (positive && negative) return false;
+    }
+    for (int k = 0; k < 3; k++) { /* needed only for triangles without area */
+        if (p[k] < a[k] && p[k] < b[k] && p[k] < c[k]) return false;
+        if (p[k] > a[k] && p[k] > b[k] && p[k] > c[k]) return false;
+    }
+    return true;
 }

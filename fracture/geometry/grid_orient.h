@@ -6,6 +6,7 @@
 /// Points are rounded to the grid once; every decision is then exact: a filter in doubles, else 128 and 192
 /// bits. Grid coordinates are integers held in doubles, at most 2^47 in magnitude.
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /// grid = round((position − origin) × scale); scale is a power of two.
@@ -38,6 +39,10 @@ int rbli_grid_orient3d(const double a[3], const double b[3], const double c[3], 
 int rbli_grid_orient3d_moved(const double *const points[4], const int64_t *const moves[4]);
 
 /// True when three points lie on one line (or coincide).
-int rbli_grid_collinear(const double a[3], const double b[3], const double c[3]);
+bool rbli_grid_collinear(const double a[3], const double b[3], const double c[3]);
+
+/// True when p lies in the closed triangle, given that it lies in its plane (or that the triangle has no
+/// area).
+bool rbli_grid_in_triangle(const double a[3], const double b[3], const double c[3], const double p[3]);
 
 #endif

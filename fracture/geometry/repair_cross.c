@@ -147,6 +147,17 @@ static bool triangles_cross(const crosser *c, int32_t t, int32_t u)
     return edges_pierce(&a, &b, sides_b) || edges_pierce(&b, &a, sides_a);
 }
 
+/// True when a corner of b lies on a: one shell that touches itself there.
+static bool touches(const corner_set *a, const corner_set *b)
+{
+    const double *const *p = a->points;
+    for (int k = 0; k < 3; k++)
+        if (rbli_grid_orient3d(p[0], p[1], p[2], b->points[k]) == 0 &&
+            rbli_grid_in_triangle(p[0], p[1], p[2], b->points[k]))
+            return true;
+    return false;
+}
+
 static bool share_vertex(const int32_t *a, const int32_t *b)
 {
     for (int i = 0; i < 3; i++)
@@ -169,6 +180,10 @@ static void test_pair(void *user, int32_t i, int32_t j)
     uint64_t key = (uint64_t)low << 32 | high;
     if (low != high && task->found->count > 0 && task->found->data[task->found->count - 1] == key) return;
     if (!triangles_cross(c, t, u) || task->status != RBL_OK) return;
+    if (low == high) {
+        corner_set a = corners_of(c, t), b = corners_of(c, u);
+        if (touches(&a, &b) || touches(&b, &a)) return;
+    }
     task->status = rbli_array_push(task->ctx, task->found, key);
 }
 

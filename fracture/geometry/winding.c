@@ -88,7 +88,7 @@ rbl_status rbli_winding_create(rbl_context *ctx, const rbli_mesh_view *mesh, rbl
     for (size_t v = 0; v < mesh->vertex_count; v++)
         rbli_grid_snap(&winding->grid, mesh->positions[v], winding->corners[v]);
     if (mesh->triangle_count)
-        memcpy(winding->triangles, mesh->triangles, mesh->triangle_count * sizeof *boxes[0]);
+        memcpy(winding->triangles, mesh->triangles, mesh->triangle_count * sizeof *winding->triangles);
     for (size_t t = 0; t < mesh->triangle_count; t++)
         box_of_triangle(winding, t, boxes[t]);
     find_bounds((const double(*)[3])winding->corners, mesh, winding->min, winding->max);
@@ -134,25 +134,6 @@ static int line_crossing(const rbli_winding *winding, int32_t t, const double p[
     return edge_crossing(a, b, p) + edge_crossing(b, c, p) + edge_crossing(c, a, p);
 }
 
-/// True when p lies in the closed triangle, given that it lies in its plane (or that the triangle has no
-/// area).
-static bool in_triangle(const double a[3], const double b[3], const double c[3], const double p[3])
-{
-    for (int u = 0; u < 3; u++) {
-        int v = (u + 1) % 3;
-        int turns[3] = {rbli_grid_orient2d(a, b, p, u, v), rbli_grid_orient2d(b, c, p, u, v),
-            rbli_grid_orient2d(c, a, p, u, v)};
-        bool positive = turns[0] > 0 || turns[1] > 0 || turns[2] > 0;
-        bool negative = turns[0] < 0 || turns[1] < 0 || turns[2] < 0;
-        if (positive && negative) return false;
-    }
-    for (int k = 0; k < 3; k++) { /* needed only for triangles without area */
-        if (p[k] < a[k] && p[k] < b[k] && p[k] < c[k]) return false;
-        if (p[k] > a[k] && p[k] > b[k] && p[k] > c[k]) return false;
-    }
-    return true;
-}
-
 typedef struct number_query {
     const rbli_winding *winding;
     const double *point;
@@ -171,7 +152,7 @@ static bool count_crossing(void *user, int32_t t)
     int side = 2;
     if (query->look_for_touch && !query->touches) {
         side = rbli_grid_orient3d(a, b, c, query->point);
-        if (side == 0) query->touches = in_triangle(a, b, c, query->point);
+        if (side == 0) query->touches = rbli_grid_in_triangle(a, b, c, query->point);
     }
     if (!through) return true;
     if (side == 2) side = rbli_grid_orient3d(a, b, c, query->point);
