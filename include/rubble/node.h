@@ -138,6 +138,13 @@ RBL_API const char *rbl_call_output_folder(const rbl_call *call);
 /// For `deliver`: tells a finished temporary file, to be published at the end of the run under `name` in the output folder if
 /// no node failed. `writer` is an rbli_file_writer that was finished; it is taken.
 RBL_API rbl_status rbl_call_add_file(rbl_context *ctx, rbl_call *call, const char *name, void *writer);
+/// For a parameter that names an output file: RBL_ERR_ARGUMENT, told at the parameter, unless it is one plain file name,
+/// without folders, so that a graph writes below the output folder only.
+RBL_API rbl_status rbl_call_check_file_name(
+    rbl_context *ctx, rbl_call *call, const rbl_param *param, const char *name);
+/// For `deliver`: opens an rbli_file_writer for `name` in the output folder, which is made when it is missing. Write, finish,
+/// and hand it to rbl_call_add_file. @return RBL_OK · RBL_ERR_ARGUMENT (no output folder) · RBL_ERR_WRITE · RBL_ERR_NO_MEMORY
+RBL_API rbl_status rbl_call_open_file(rbl_context *ctx, rbl_call *call, const char *name, void **writer);
 /// An error at a parameter: the message carries node, pointer and place. Returns `status`.
 RBL_API rbl_status rbl_call_fail(rbl_context *ctx, rbl_call *call, const rbl_param *param, rbl_status status,
     const char *format, ...) RBL_PRINTF(5, 6);
@@ -146,6 +153,7 @@ RBL_API rbl_status rbl_call_fail(rbl_context *ctx, rbl_call *call, const rbl_par
 RBL_API rbl_value *rbl_value_retain(rbl_value *value);
 RBL_API void rbl_value_release(rbl_value *value);
 RBL_API rbl_value_kind rbl_value_get_kind(const rbl_value *value);
+/// Retains the collection, which must not be changed any more.
 RBL_API rbl_status rbl_value_create_collection(rbl_context *ctx, rbl_collection *collection, rbl_value **out);
 /// [count][3] doubles, copied.
 RBL_API rbl_status rbl_value_create_points(rbl_context *ctx, const double (*points)[3], size_t count, rbl_value **out);

@@ -1,0 +1,48 @@
+#ifndef RUBBLE_ENGINE_CALL_H
+#define RUBBLE_ENGINE_CALL_H
+
+/// One call of a node's function, as the evaluation sees it.
+
+#include "engine/engine.h"
+#include "fracture/base/alloc.h"
+#include "fracture/base/file.h"
+
+/// A finished temporary file that waits to be published.
+typedef struct rbli_pending_file {
+    uint32_t node;
+    char *name;
+    rbli_file_writer *writer; /* NULL once published or discarded */
+    rbli_hash hash;
+    size_t bytes;
+} rbli_pending_file;
+
+typedef struct rbli_pending_files {
+    rbli_pending_file *data;
+    size_t count, capacity;
+    bool folder_made; /* the output folder did not exist before this run */
+} rbli_pending_files;
+
+/// The parameter that a message is about.
+typedef struct rbli_message_place {
+    size_t message; /* index in the context's messages */
+    const rbl_param *param;
+} rbli_message_place;
+
+struct rbl_call {
+    rbl_context *ctx; /* of this call; blocks of parallel loops have their own */
+    const rbli_graph_node *node;
+    uint32_t node_index;
+    const rbli_params *params;
+    rbl_value *const *inputs; /* [ref_count], converted to the ports' kinds */
+    rbli_result *result;
+    bool may_set_outputs;
+    const char *output_folder;
+    rbli_pending_files *files;
+    RBLI_ARRAY(rbli_message_place) places;
+};
+
+/// Hash of a file's content; zero when it cannot be read.
+rbl_status rbli_hash_file(rbl_context *ctx, const char *path, rbli_hash *out);
+void rbli_pending_files_discard(rbl_context *ctx, rbli_pending_files *files);
+
+#endif

@@ -1,0 +1,87 @@
+#ifndef RUBBLE_ENGINE_ENGINE_H
+#define RUBBLE_ENGINE_ENGINE_H
+
+/// The parts behind the handles of include/rubble/rubble.h.
+
+#include <uv.h>
+
+#include "engine/cache.h"
+#include "engine/messages.h"
+#include "engine/params.h"
+#include "engine/registry.h"
+#include "engine/value.h"
+#include "fracture/base/threads.h"
+#include "rubble/rubble.h"
+
+/// A registered node type.
+typedef struct rbli_node_type {
+    const rbl_node_desc *desc;
+    rbli_params *defaults; /* all parameters at their defaults; required ones absent */
+    size_t input_count, output_count;
+} rbli_node_type;
+
+struct rbl_engine {
+    rbli_allocator *allocator;
+    rbl_context base; /* allocator alone: for work outside of runs */
+    rbli_pool *pool;  /* NULL: one thread */
+    rbli_cache *cache;
+    rbli_node_type **types; /* sorted by name, then version */
+    size_t type_count, type_capacity;
+    rbl_messages *faults; /* what is wrong with built-in descriptors; a test asserts that there is nothing */
+};
+
+/// A type by name, of a version or (0) the newest; NULL when there is none.
+const rbli_node_type *rbli_find_type(const rbl_engine *engine, const char *type, int version);
+size_t rbli_count_ports(const rbl_port_desc *ports);
+/// Index of a port, SIZE_MAX when there is none.
+size_t rbli_find_port(const rbl_port_desc *ports, const char *name);
+
+/// An output that something is connected to.
+typedef struct rbli_port_ref {
+    uint32_t node, port;
+    uint32_t offset; /* of the text that names it */
+} rbli_port_ref;
+
+typedef struct rbli_graph_node {
+    const char *id;
+    const rbli_node_type *type;
+    rbli_params *params;
+    /// Connections of input i are refs[input_start[i]] … refs[input_start[i + 1] − 1]; behind those of the
+    /// inputs come those of {"from": …} in parameters, in the order of their numbers.
+    uint32_t *input_start;
+    rbli_port_ref *refs;
+    uint32_t ref_count;
+    uint32_t id_offset;
+} rbli_graph_node;
+
+/// What a graph remembers of a node's last successful evaluation, to say why it runs again.
+typedef struct rbli_history {
+    bool known, failed;
+    rbli_hash key;
+    rbli_params *params;
+    rbli_hash *ref_hashes;    /* [ref_count] */
+    rbli_hash *output_hashes; /* [output_count] */
+    struct rbli_file_stamp *files;
+    size_t file_count;
+} rbli_history;
+
+struct rbl_graph {
+    rbl_engine *engine;
+    rbli_source *source;
+    rbli_json *json; /* holds the strings */
+    char *folder;    /* of the file, "" for the working folder */
+    rbli_graph_node *nodes;
+    size_t node_count;
+    rbli_name_table ids;
+    uint32_t *order; /* nodes, every one behind those that it needs */
+    rbli_variable *variables;
+    size_t variable_count;
+    rbli_history *history; /* [node_count] */
+    uv_mutex_t mutex;      /* params, variables, history */
+};
+
+/// A copy of the folder part of a path ("" when there is none).
+char *rbli_path_folder(rbli_allocator *allocator, const char *path);
+void rbli_history_clear(rbli_allocator *allocator, rbli_history *history);
+
+#endif

@@ -1,0 +1,873 @@
+/// Evaluation, node after node in an order without recursion. A node's key hashes its type and version, its
+/// parameters, the contents of its inputs and of the files that it reads; equal keys mean equal outputs, so a
+/// node whose output did not change cuts off everything below it.
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "engine/run.h"
+
+static const size_t no_node = SIZE_MAX;
+
+typedef struct evaluation {
+    rbl_graph *graph;
+    rbl_engine *engine;
+    const rbl_evaluate_options *options;
+    rbl_run *run;
+    rbli_params **params;  /* [node_count] the graph's at the beginning */
+    uint32_t *run_index;   /* [node_count] of a graph's node in the run */
+    uint32_t *graph_index; /* [node_count] of a run's node in the graph */
+    uint32_t *blame;       /* [node_count] by run index: the failed node that it was skipped for */
+    size_t needed_count;
+    rbli_pending_files files;
+    bool cancelled;
+} evaluation;
+
+/// One node under way.
+typedef struct node_work {
+    uint32_t index; /* in the run */
+    const rbli_graph_node *node;
+    rbli_run_node *entry;
+    rbl_context ctx;
+    const rbli_params *params; /* with connected values */
+    rbli_params *own_params;   /* NULL: those of the graph */
+    rbl_value **inputs;        /* [ref_count] retained */
+    rbli_file_stamp *stamps;   /* of PATH parameters */
+    size_t stamp_count;
+    rbl_status status;
+} node_work;
+
+static double now_ms(clockid_t clock)
+{
+    struct timespec time;
+    clock_gettime(clock, &time);
+    return (double)time.tv_sec * 1e3 + (double)time.tv_nsec / 1e6;
+}
+
+static bool is_cancelled(const evaluation *e)
+{
+    return e->options->control && atomic_load_explicit(&e->options->control->cancel, memory_order_relaxed);
+}
+
+static void set_reason(evaluation *e, rbli_run_node *entry, const char *text)
+{
+    rbli_allocator_free(e->engine->allocator, entry->reason);
+    size_t bytes = strlen(text) + 1;
+    entry->reason = rbli_allocator_alloc(e->engine->allocator, bytes, 1);
+    if (entry->reason) memcpy(entry->reason, text, bytes);
+    entry->report.reason = entry->reason ? entry->reason : "";
+}
+
+static void send_event(evaluation *e, rbl_event_kind kind, uint32_t index)
+{
+    if (!e->options->event) return;
+    const rbl_node_report *report = &e->run->nodes[index].report;
+    rbl_event event = {.kind = kind,
+        .node = report->node,
+        .type = report->type,
+        .number = index,
+        .total = e->needed_count,
+        .outcome = kind == RBL_EVENT_NODE_ENDS ? report->outcome : 0};
+    e->options->event(e->options->user, &event);
+}
+
+/* ---- Messages ---- */
+
+/// A message about a node, or about one of its parameters.
+static void tell(evaluation *e, const rbli_graph_node *node, const rbl_param *param, rbl_severity severity,
+    rbl_status status, const char *hint, const char *text)
+{
+    char pointer[160];
+    snprintf(pointer, sizeof pointer, "/nodes/%s", node->id);
+    rbli_place place = {.source = e->graph->source,
+        .offset = param && param->offset != RBLI_JSON_NONE ? param->offset : node->id_offset,
+        .node = node->id,
+        .pointer = param ? rbl_param_pointer(param) : pointer};
+    rbli_message_add(e->run->messages, severity, status, &place, hint, text);
+}
+
+static rbl_severity public_severity(rbli_severity severity)
+{
+    return severity == RBLI_ERROR ? RBL_ERROR : severity == RBLI_WARNING ? RBL_WARNING : RBL_NOTE;
+}
+
+/// Hands what a node said on to the run; a failure without a word gets one.
+static void hand_on_messages(evaluation *e, const rbli_graph_node *node, const rbl_context *ctx,
+    const rbl_call *call, rbl_status status)
+{
+    bool told = false;
+    for (size_t i = 0; i < rbli_messages_count(ctx->messages); i++) {
+        const rbli_message *message = rbli_messages_get(ctx->messages, i);
+        const rbl_param *param = NULL;
+        for (size_t k = 0; call && k < call->places.count; k++)
+            if (call->places.data[k].message == i) param = call->places.data[k].param;
+        tell(e, node, param, public_severity(message->severity), message->status, NULL, message->text);
+        told |= message->severity == RBLI_ERROR;
+    }
+    if (status != RBL_OK && !told && status != RBL_ERR_CANCELLED)
+        tell(e, node, NULL, RBL_ERROR, status, NULL, rbl_status_text(status));
+}
+
+static void replay_messages(evaluation *e, const rbli_graph_node *node, const rbli_result *result)
+{
+    for (size_t i = 0; i < result->message_count; i++)
+        tell(e, node, NULL, result->messages[i].severity, RBL_OK, NULL, result->messages[i].text);
+}
+
+/* ---- Inputs, files and the key ---- */
+
+static bool is_good(const rbli_run_node *entry)
+{
+    return entry->result != NULL;
+}
+
+/// Takes the values of everything connected, ints turned to floats where a port wants floats.
+static rbl_status gather_inputs(evaluation *e, node_work *w)
+{
+    const rbli_graph_node *node = w->node;
+    w->inputs = rbli_calloc(&w->ctx, node->ref_count, sizeof *w->inputs);
+    if (!w->inputs) return RBL_ERR_NO_MEMORY;
+    const rbl_port_desc *ports = node->type->desc->inputs;
+    for (uint32_t i = 0, port = 0; i < node->ref_count; i++) {
+        while (port < node->type->input_count && i >= node->input_start[port + 1])
+            port++;
+        const rbli_run_node *from = &e->run->nodes[e->run_index[node->refs[i].node]];
+        rbl_value *value = from->result->outputs[node->refs[i].port];
+        bool convert = port < node->type->input_count && ports[port].kind == RBL_VALUE_FLOAT &&
+                       rbl_value_get_kind(value) == RBL_VALUE_INT;
+        if (convert) {
+            rbl_status status =
+                rbl_value_create_number(&w->ctx, RBL_VALUE_FLOAT, rbl_value_number(value), &w->inputs[i]);
+            if (status != RBL_OK) return status;
+        } else {
+            w->inputs[i] = rbl_value_retain(value);
+        }
+    }
+    return RBL_OK;
+}
+
+/// Puts connected values into the parameters.
+static rbl_status connect_parameters(evaluation *e, node_work *w)
+{
+    const rbli_graph_node *node = w->node;
+    uint32_t first = node->input_start[node->type->input_count];
+    w->params = e->params[e->graph_index[w->index]];
+    const rbl_param *unset = rbli_params_find_unset(w->params);
+    if (unset) {
+        char text[200], hint[200];
+        const char *name = e->graph->variables[unset->variable].name;
+        snprintf(text, sizeof text, "variable \"%s\" has no value", name);
+        snprintf(hint, sizeof hint, "give it a \"default\", or --set %s=…", name);
+        tell(e, node, unset, RBL_ERROR, RBL_ERR_GRAPH, hint, text);
+        return RBL_ERR_GRAPH;
+    }
+    if (first == node->ref_count) return RBL_OK;
+    rbli_param_scope scope = {.allocator = e->engine->allocator,
+        .messages = e->run->messages,
+        .source = e->graph->source,
+        .folder = e->graph->folder,
+        .node = node->id,
+        .pointer = "",
+        .node_offset = node->id_offset};
+    rbl_status status = rbli_params_with_connections(
+        &scope, w->params, (const rbl_value *const *)w->inputs + first, &w->own_params);
+    if (status != RBL_OK) return status;
+    w->params = w->own_params;
+    return scope.failed ? RBL_ERR_ARGUMENT : RBL_OK;
+}
+
+typedef struct stamp_user {
+    evaluation *e;
+    node_work *w;
+} stamp_user;
+
+/// Hashes the content of a PATH parameter's file.
+static rbl_status stamp_path(void *user, const rbl_param *param)
+{
+    stamp_user *u = user;
+    node_work *w = u->w;
+    uint8_t *bytes = NULL;
+    size_t count = 0;
+    size_t before = rbli_messages_count(w->ctx.messages);
+    rbl_status status = rbli_file_read(&w->ctx, param->string, 0, &bytes, &count);
+    rbli_hash hash = status == RBL_OK ? rbli_hash_bytes(bytes, count) : (rbli_hash){0, 0};
+    rbli_free(&w->ctx, bytes);
+    if (status != RBL_OK) {
+        if (rbli_messages_count(w->ctx.messages) > before)
+            tell(u->e, w->node, param, RBL_ERROR, status, NULL,
+                rbli_messages_get(w->ctx.messages, before)->text);
+        else
+            tell(u->e, w->node, param, RBL_ERROR, status, NULL, rbl_status_text(status));
+        return status;
+    }
+    rbli_file_stamp *stamps = rbli_realloc(&w->ctx, w->stamps, w->stamp_count + 1, sizeof *stamps);
+    if (!stamps) return RBL_ERR_NO_MEMORY;
+    w->stamps = stamps;
+    char *path = rbli_strdup(&w->ctx, param->string);
+    if (!path) return RBL_ERR_NO_MEMORY;
+    stamps[w->stamp_count++] = (rbli_file_stamp){path, hash};
+    return RBL_OK;
+}
+
+static rbli_hash node_key(const node_work *w)
+{
+    const rbl_node_desc *desc = w->node->type->desc;
+    rbli_hasher hasher;
+    rbli_hasher_init(&hasher);
+    rbli_hasher_add_string(&hasher, desc->type);
+    int32_t numbers[2] = {desc->version, desc->revision};
+    rbli_hasher_add(&hasher, numbers, sizeof numbers);
+    rbli_hash params = rbli_params_hash(w->params);
+    rbli_hasher_add(&hasher, &params, sizeof params);
+    for (size_t port = 0; port < w->node->type->input_count; port++) {
+        uint32_t begin = w->node->input_start[port], end = w->node->input_start[port + 1];
+        rbli_hasher_add_string(&hasher, desc->inputs[port].name);
+        uint64_t count = end - begin;
+        rbli_hasher_add(&hasher, &count, sizeof count);
+        for (uint32_t i = begin; i < end; i++) {
+            rbli_hash input = rbli_value_hash(w->inputs[i]);
+            rbli_hasher_add(&hasher, &input, sizeof input);
+        }
+    }
+    for (size_t i = 0; i < w->stamp_count; i++)
+        rbli_hasher_add(&hasher, &w->stamps[i].hash, sizeof w->stamps[i].hash);
+    return rbli_hasher_end(&hasher);
+}
+
+/// True while every further file that the node read then still has that content.
+static bool files_unchanged(const node_work *w, const rbli_result *result)
+{
+    for (size_t i = 0; i < result->file_count; i++) {
+        rbli_hash hash;
+        rbl_context ctx = w->ctx;
+        rbli_hash_file(&ctx, result->files[i].path, &hash);
+        if (!rbli_hash_equal(hash, result->files[i].hash)) return false;
+    }
+    return true;
+}
+
+/* ---- Running a node ---- */
+
+static rbl_context node_context(evaluation *e)
+{
+    rbl_control *control = e->options->control;
+    rbl_context ctx = {.allocator = e->engine->allocator, .pool = e->engine->pool};
+    if (control) {
+        ctx.cancel = &control->cancel;
+        ctx.progress = &control->node_progress;
+        atomic_store_explicit(&control->node_progress, 0, memory_order_relaxed);
+    }
+    return ctx;
+}
+
+/// Every output must be there and of its port's kind.
+static rbl_status check_outputs(node_work *w, rbli_result *result)
+{
+    const rbl_node_desc *desc = w->node->type->desc;
+    for (size_t i = 0; i < result->output_count; i++) {
+        const rbl_value *value = result->outputs[i];
+        if (!value)
+            return rbli_fail(&w->ctx, RBL_ERR_INTERNAL, "node type %s did not set its output \"%s\"",
+                desc->type, desc->outputs[i].name);
+        if (rbl_value_get_kind(value) != desc->outputs[i].kind)
+            return rbli_fail(&w->ctx, RBL_ERR_INTERNAL,
+                "node type %s set its output \"%s\" to a value of kind %s", desc->type, desc->outputs[i].name,
+                rbli_value_kind_word(rbl_value_get_kind(value)));
+    }
+    return RBL_OK;
+}
+
+static rbl_status keep_messages(const node_work *w, rbli_result *result)
+{
+    for (size_t i = 0; i < rbli_messages_count(w->ctx.messages); i++) {
+        const rbli_message *message = rbli_messages_get(w->ctx.messages, i);
+        if (message->severity == RBLI_ERROR) continue;
+        rbl_status status =
+            rbli_result_add_message(result, public_severity(message->severity), message->text);
+        if (status != RBL_OK) return status;
+    }
+    return RBL_OK;
+}
+
+/// Computes a node. What it says goes to the run when `aloud`.
+static rbl_status compute(evaluation *e, node_work *w, bool aloud, rbli_result **out)
+{
+    rbli_result *result = NULL;
+    rbl_status status = rbli_result_create(e->engine->allocator, w->node->type->output_count, &result);
+    if (status != RBL_OK) return status;
+    rbli_messages_clear(w->ctx.messages);
+    rbl_call call = {.ctx = &w->ctx,
+        .node = w->node,
+        .node_index = w->index,
+        .params = w->params,
+        .inputs = w->inputs,
+        .result = result,
+        .may_set_outputs = true};
+    status = w->node->type->desc->evaluate(&w->ctx, &call);
+    if (status == RBL_OK && is_cancelled(e)) status = RBL_ERR_CANCELLED;
+    if (status == RBL_OK) status = check_outputs(w, result);
+    if (status == RBL_OK) status = keep_messages(w, result);
+    if (aloud) hand_on_messages(e, w->node, &w->ctx, &call, status);
+    rbli_free(&w->ctx, call.places.data);
+    if (status != RBL_OK) {
+        rbli_result_release(result);
+        return status;
+    }
+    *out = result;
+    return RBL_OK;
+}
+
+static bool same_outputs(const rbli_result *a, const rbli_result *b)
+{
+    for (size_t i = 0; i < a->output_count; i++)
+        if (!rbli_hash_equal(rbli_value_hash(a->outputs[i]), rbli_value_hash(b->outputs[i]))) return false;
+    return true;
+}
+
+/// `checked`: computes a remembered result again and compares.
+static rbl_status check_hit(evaluation *e, node_work *w, const rbli_result *remembered)
+{
+    rbli_result *again = NULL;
+    rbl_status status = compute(e, w, false, &again);
+    if (status != RBL_OK) {
+        if (status != RBL_ERR_CANCELLED) hand_on_messages(e, w->node, &w->ctx, NULL, status);
+        return status;
+    }
+    if (!same_outputs(remembered, again)) {
+        status = RBL_ERR_INTERNAL;
+        tell(e, w->node, NULL, RBL_ERROR, status, NULL,
+            "computed again, the outputs differ from the remembered ones: the node is not deterministic, "
+            "which is a bug");
+    }
+    rbli_result_release(again);
+    return status;
+}
+
+/* ---- Why a node ran ---- */
+
+static const char *last_part(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static void add_reason(char *reason, size_t bytes, const char *format, ...) RBL_PRINTF(3, 4);
+static void add_reason(char *reason, size_t bytes, const char *format, ...)
+{
+    size_t used = strlen(reason);
+    if (used && used + 3 < bytes) {
+        memcpy(reason + used, ", ", 3);
+        used += 2;
+    }
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(reason + used, bytes - used, format, arguments);
+    va_end(arguments);
+}
+
+static const rbli_file_stamp *find_stamp(const rbli_file_stamp *stamps, size_t count, const char *path)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(stamps[i].path, path) == 0) return &stamps[i];
+    return NULL;
+}
+
+static void explain(evaluation *e, const node_work *w, const rbli_result *stale, char *reason, size_t bytes)
+{
+    const rbli_history *history = &e->graph->history[e->graph_index[w->index]];
+    *reason = '\0';
+    if (!history->known) {
+        add_reason(reason, bytes, history->failed ? "failed before" : "first run");
+        return;
+    }
+    char name[200];
+    if (rbli_params_difference(history->params, w->params, name, sizeof name))
+        add_reason(reason, bytes, "parameter %s changed", name);
+    for (size_t i = 0; i < w->stamp_count; i++) {
+        const rbli_file_stamp *before = find_stamp(history->files, history->file_count, w->stamps[i].path);
+        if (!before || !rbli_hash_equal(before->hash, w->stamps[i].hash))
+            add_reason(reason, bytes, "file %s changed", last_part(w->stamps[i].path));
+    }
+    for (size_t i = 0; stale && i < stale->file_count; i++) {
+        rbli_hash hash;
+        rbl_context ctx = w->ctx;
+        rbli_hash_file(&ctx, stale->files[i].path, &hash);
+        if (!rbli_hash_equal(hash, stale->files[i].hash))
+            add_reason(reason, bytes, "file %s changed", last_part(stale->files[i].path));
+    }
+    for (size_t port = 0; port < w->node->type->input_count; port++)
+        for (uint32_t i = w->node->input_start[port]; i < w->node->input_start[port + 1]; i++)
+            if (!rbli_hash_equal(history->ref_hashes[i], rbli_value_hash(w->inputs[i]))) {
+                add_reason(reason, bytes, "input %s changed", w->node->type->desc->inputs[port].name);
+                break;
+            }
+    if (!*reason)
+        add_reason(reason, bytes, e->options->no_cache ? "the cache was not used" : "no longer in the cache");
+}
+
+/// Remembers what a node was made from. Without memory it is forgotten: the next run says "first run".
+static void remember(evaluation *e, const node_work *w)
+{
+    rbli_allocator *allocator = e->engine->allocator;
+    rbli_history *history = &e->graph->history[e->graph_index[w->index]];
+    const rbli_result *result = w->entry->result;
+    uv_mutex_lock(&e->graph->mutex);
+    rbli_history_clear(allocator, history);
+    if (!result) {
+        history->failed = true;
+        uv_mutex_unlock(&e->graph->mutex);
+        return;
+    }
+    size_t file_count = w->stamp_count + result->file_count;
+    history->ref_hashes = rbli_allocator_calloc(allocator, w->node->ref_count, sizeof(rbli_hash));
+    history->output_hashes = rbli_allocator_calloc(allocator, result->output_count, sizeof(rbli_hash));
+    history->files = rbli_allocator_calloc(allocator, file_count, sizeof *history->files);
+    bool good = history->ref_hashes && history->output_hashes && history->files;
+    for (size_t i = 0; good && i < w->node->ref_count; i++)
+        history->ref_hashes[i] = rbli_value_hash(w->inputs[i]);
+    for (size_t i = 0; good && i < result->output_count; i++)
+        history->output_hashes[i] = rbli_value_hash(result->outputs[i]);
+    for (size_t i = 0; good && i < file_count; i++) {
+        const rbli_file_stamp *stamp =
+            i < w->stamp_count ? &w->stamps[i] : &result->files[i - w->stamp_count];
+        char *path = rbli_allocator_alloc(allocator, strlen(stamp->path) + 1, 1);
+        good = path != NULL;
+        if (!good) break;
+        strcpy(path, stamp->path);
+        history->files[history->file_count++] = (rbli_file_stamp){path, stamp->hash};
+    }
+    if (good) {
+        history->known = true;
+        history->key = w->entry->key;
+        history->params = rbli_params_retain(w->params);
+    } else {
+        rbli_history_clear(allocator, history);
+    }
+    uv_mutex_unlock(&e->graph->mutex);
+}
+
+/// True when the outputs are those of the graph's previous run.
+static bool output_is_same(evaluation *e, const node_work *w, const rbli_result *result)
+{
+    const rbli_history *history = &e->graph->history[e->graph_index[w->index]];
+    if (!history->known || result->output_count == 0) return false;
+    for (size_t i = 0; i < result->output_count; i++)
+        if (!rbli_hash_equal(history->output_hashes[i], rbli_value_hash(result->outputs[i]))) return false;
+    return true;
+}
+
+/* ---- One node ---- */
+
+static void succeed(node_work *w, rbli_result *result, rbl_outcome outcome)
+{
+    w->entry->result = result;
+    w->entry->report.outcome = outcome;
+    w->entry->report.status = RBL_OK;
+    w->entry->report.bytes = rbli_result_bytes(result);
+}
+
+static void fail_node(evaluation *e, node_work *w, rbl_status status)
+{
+    w->status = status;
+    w->entry->report.outcome = RBL_OUTCOME_FAILED;
+    w->entry->report.status = status;
+    set_reason(e, w->entry, rbl_status_text(status));
+    e->blame[w->index] = w->index;
+    if (status == RBL_ERR_CANCELLED) e->cancelled = true;
+    if (e->run->status == RBL_OK) e->run->status = status;
+}
+
+/// Answers from the cache. False when the node must run; *stale then is a result that files made worthless,
+/// or NULL.
+static bool answer_from_cache(evaluation *e, node_work *w, rbli_result **stale)
+{
+    *stale = NULL;
+    if (e->options->no_cache) return false;
+    rbli_result *found = rbli_cache_find(e->engine->cache, w->entry->key);
+    if (!found) return false;
+    if (!files_unchanged(w, found)) {
+        rbli_cache_remove(e->engine->cache, w->entry->key);
+        *stale = found;
+        return false;
+    }
+    rbl_status status = e->options->checked ? check_hit(e, w, found) : RBL_OK;
+    if (status != RBL_OK) {
+        if (status != RBL_ERR_CANCELLED) rbli_cache_remove(e->engine->cache, w->entry->key);
+        rbli_result_release(found);
+        fail_node(e, w, status);
+        return true;
+    }
+    replay_messages(e, w->node, found);
+    set_reason(e, w->entry, "");
+    succeed(w, found, RBL_OUTCOME_MEMORY_HIT);
+    return true;
+}
+
+static void run_node(evaluation *e, node_work *w)
+{
+    stamp_user user = {e, w};
+    rbl_status status = gather_inputs(e, w);
+    size_t told = rbli_messages_error_count(e->run->messages);
+    if (status == RBL_OK) status = connect_parameters(e, w);
+    if (status == RBL_OK) status = rbli_params_each_path(w->params, stamp_path, &user);
+    if (status != RBL_OK) {
+        if (rbli_messages_error_count(e->run->messages) == told)
+            tell(e, w->node, NULL, RBL_ERROR, status, NULL, rbl_status_text(status));
+        fail_node(e, w, status);
+        return;
+    }
+    w->entry->key = node_key(w);
+    rbli_result *stale, *result = NULL;
+    if (answer_from_cache(e, w, &stale)) return;
+    char reason[400];
+    explain(e, w, stale, reason, sizeof reason);
+    rbli_result_release(stale);
+    status = compute(e, w, true, &result);
+    if (status != RBL_OK) {
+        fail_node(e, w, status);
+        return;
+    }
+    if (!e->options->no_cache) rbli_cache_put(e->engine->cache, w->entry->key, result);
+    set_reason(e, w->entry, reason);
+    succeed(w, result, output_is_same(e, w, result) ? RBL_OUTCOME_SAME_OUTPUT : RBL_OUTCOME_RAN);
+}
+
+static void free_work(node_work *w)
+{
+    for (uint32_t i = 0; w->inputs && i < w->node->ref_count; i++)
+        rbl_value_release(w->inputs[i]);
+    rbli_free(&w->ctx, w->inputs);
+    for (size_t i = 0; i < w->stamp_count; i++)
+        rbli_free(&w->ctx, w->stamps[i].path);
+    rbli_free(&w->ctx, w->stamps);
+    rbli_params_release(w->own_params);
+    rbli_messages_destroy(w->ctx.messages);
+}
+
+/// True when something above failed or was skipped; the node is skipped, too.
+static bool skip_node(evaluation *e, uint32_t index, const rbli_graph_node *node)
+{
+    for (uint32_t i = 0; i < node->ref_count; i++) {
+        uint32_t from = e->run_index[node->refs[i].node];
+        if (is_good(&e->run->nodes[from])) continue;
+        e->blame[index] = e->blame[from];
+        char reason[200];
+        snprintf(reason, sizeof reason, "node \"%s\" failed", e->run->nodes[e->blame[index]].id);
+        set_reason(e, &e->run->nodes[index], reason);
+        return true;
+    }
+    return false;
+}
+
+static void evaluate_node(evaluation *e, uint32_t index)
+{
+    const rbli_graph_node *node = &e->graph->nodes[e->graph_index[index]];
+    rbli_run_node *entry = &e->run->nodes[index];
+    entry->report.outcome = RBL_OUTCOME_SKIPPED;
+    if (e->cancelled || is_cancelled(e)) {
+        e->cancelled = true;
+        e->blame[index] = index;
+        set_reason(e, entry, "cancelled");
+        return;
+    }
+    if (skip_node(e, index, node)) return;
+    send_event(e, RBL_EVENT_NODE_BEGINS, index);
+    double wall = now_ms(CLOCK_MONOTONIC), cpu = now_ms(CLOCK_PROCESS_CPUTIME_ID);
+    node_work w = {.index = index, .node = node, .entry = entry, .ctx = node_context(e)};
+    w.ctx.messages = rbli_messages_create(e->engine->allocator);
+    if (w.ctx.messages) {
+        run_node(e, &w);
+        if (w.status != RBL_ERR_CANCELLED) remember(e, &w);
+    } else {
+        tell(e, node, NULL, RBL_ERROR, RBL_ERR_NO_MEMORY, NULL, rbl_status_text(RBL_ERR_NO_MEMORY));
+        fail_node(e, &w, RBL_ERR_NO_MEMORY);
+    }
+    free_work(&w);
+    entry->report.wall_ms = now_ms(CLOCK_MONOTONIC) - wall;
+    entry->report.cpu_ms = now_ms(CLOCK_PROCESS_CPUTIME_ID) - cpu;
+    send_event(e, RBL_EVENT_NODE_ENDS, index);
+}
+
+/* ---- Files ---- */
+
+/// Lets a node write its files to temporary names.
+static void deliver_node(evaluation *e, uint32_t index)
+{
+    const rbli_graph_node *node = &e->graph->nodes[e->graph_index[index]];
+    const rbl_node_desc *desc = node->type->desc;
+    rbli_run_node *entry = &e->run->nodes[index];
+    bool hit = entry->report.outcome == RBL_OUTCOME_MEMORY_HIT;
+    if (!desc->deliver || !is_good(entry) || (hit && !(desc->flags & RBL_NODE_ALWAYS_DELIVER))) return;
+    double wall = now_ms(CLOCK_MONOTONIC), cpu = now_ms(CLOCK_PROCESS_CPUTIME_ID);
+    node_work w = {.index = index, .node = node, .entry = entry, .ctx = node_context(e)};
+    w.ctx.messages = rbli_messages_create(e->engine->allocator);
+    rbl_status status = w.ctx.messages ? gather_inputs(e, &w) : RBL_ERR_NO_MEMORY;
+    if (status == RBL_OK) status = connect_parameters(e, &w);
+    rbl_call call = {.ctx = &w.ctx,
+        .node = node,
+        .node_index = index,
+        .params = w.params,
+        .inputs = w.inputs,
+        .result = entry->result,
+        .output_folder = e->options->output_folder,
+        .files = &e->files};
+    if (status == RBL_OK) status = desc->deliver(&w.ctx, &call);
+    if (status == RBL_OK && is_cancelled(e)) status = RBL_ERR_CANCELLED;
+    if (w.ctx.messages)
+        hand_on_messages(e, node, &w.ctx, &call, status);
+    else
+        tell(e, node, NULL, RBL_ERROR, status, NULL, rbl_status_text(status));
+    rbli_free(&w.ctx, call.places.data);
+    if (status != RBL_OK) fail_node(e, &w, status);
+    free_work(&w);
+    entry->report.wall_ms += now_ms(CLOCK_MONOTONIC) - wall;
+    entry->report.cpu_ms += now_ms(CLOCK_PROCESS_CPUTIME_ID) - cpu;
+}
+
+/// Adds the manifest of each node that writes files.
+static rbl_status add_manifests(evaluation *e, rbl_context *ctx)
+{
+    rbl_status status = RBL_OK;
+    size_t count = e->files.count;
+    uint32_t done = UINT32_MAX;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t node = e->files.data[i].node;
+        if (node == done) continue; /* a node's files stand together */
+        done = node;
+        rbl_call call = {.ctx = ctx,
+            .node = &e->graph->nodes[e->graph_index[node]],
+            .node_index = node,
+            .output_folder = e->options->output_folder,
+            .files = &e->files};
+        char name[160];
+        snprintf(name, sizeof name, "%s.manifest.json", e->run->nodes[node].id);
+        rbli_text text;
+        rbli_text_init(&text, e->engine->allocator);
+        rbli_write_manifest(e->run, node, &e->files, &text);
+        char *content = NULL;
+        void *writer = NULL;
+        status = rbli_text_take(&text, &content);
+        if (status == RBL_OK) status = rbl_call_open_file(ctx, &call, name, &writer);
+        if (status == RBL_OK) {
+            rbli_file_writer_write(writer, content, strlen(content));
+            status = rbl_call_add_file(ctx, &call, name, writer);
+        }
+        rbli_free(ctx, content);
+        if (status != RBL_OK) return status;
+    }
+    return RBL_OK;
+}
+
+static rbl_status report_file(evaluation *e, rbl_context *ctx, const rbli_pending_file *file)
+{
+    rbli_run_file entry = {0};
+    entry.path = rbli_format(ctx, "%s/%s", e->options->output_folder, file->name);
+    entry.node = rbli_strdup(ctx, e->run->nodes[file->node].id);
+    if (!entry.path || !entry.node || rbli_array_push(ctx, &e->run->files, entry) != RBL_OK) {
+        rbli_free(ctx, entry.path);
+        rbli_free(ctx, entry.node);
+        return RBL_ERR_NO_MEMORY;
+    }
+    rbli_run_file *kept = &e->run->files.data[e->run->files.count - 1];
+    rbli_hash_to_text(file->hash, kept->hash);
+    kept->report = (rbl_file_report){.node = kept->node, .path = kept->path, .bytes = file->bytes};
+    return RBL_OK;
+}
+
+/// Gives all files their names, after everything has been written.
+static rbl_status publish(evaluation *e, rbl_context *ctx)
+{
+    rbl_status status = RBL_OK;
+    if (!e->options->no_manifest) RBL_TRY(add_manifests(e, ctx));
+    for (size_t i = 0; i < e->files.count; i++)
+        RBL_TRY(report_file(e, ctx, &e->files.data[i]));
+    for (size_t i = 0; i < e->files.count; i++) {
+        rbli_file_writer *writer = e->files.data[i].writer;
+        e->files.data[i].writer = NULL;
+        status = rbli_file_writer_commit(ctx, writer);
+        if (status != RBL_OK) {
+            for (size_t k = i; k < e->run->files.count; k++) {
+                rbli_free(ctx, e->run->files.data[k].path);
+                rbli_free(ctx, e->run->files.data[k].node);
+            }
+            e->run->files.count = i;
+            return status;
+        }
+    }
+done:
+    if (status != RBL_OK) {
+        for (size_t k = 0; k < e->run->files.count; k++) {
+            rbli_free(ctx, e->run->files.data[k].path);
+            rbli_free(ctx, e->run->files.data[k].node);
+        }
+        e->run->files.count = 0;
+    }
+    for (size_t i = 0; i < e->run->files.count; i++)
+        e->run->files.data[i].report.hash = e->run->files.data[i].hash;
+    return status;
+}
+
+/// All files or none: nothing is written when a node failed.
+static void write_files(evaluation *e)
+{
+    if (!e->options->output_folder || e->run->status != RBL_OK || e->cancelled) return;
+    for (uint32_t i = 0; i < e->needed_count && e->run->status == RBL_OK && !e->cancelled; i++)
+        deliver_node(e, i);
+    rbl_context ctx = e->engine->base;
+    ctx.messages = rbli_messages_create(e->engine->allocator);
+    if (e->run->status == RBL_OK && !e->cancelled && e->files.count) {
+        rbl_status status = ctx.messages ? publish(e, &ctx) : RBL_ERR_NO_MEMORY;
+        for (size_t i = 0; ctx.messages && i < rbli_messages_count(ctx.messages); i++)
+            rbli_message_add(
+                e->run->messages, RBL_ERROR, status, NULL, NULL, rbli_messages_get(ctx.messages, i)->text);
+        e->run->status = status;
+    }
+    rbli_messages_destroy(ctx.messages);
+    rbli_pending_files_discard(&e->engine->base, &e->files);
+    /* A folder that was made for files that did not come goes again; it stays when something is in it. */
+    if (e->files.folder_made && e->run->files.count == 0) rmdir(e->options->output_folder);
+}
+
+/* ---- The whole ---- */
+
+/// Marks what `only` needs (no_node: everything).
+static rbl_status mark_needed(rbl_graph *graph, size_t only, bool *needed)
+{
+    for (size_t i = 0; i < graph->node_count; i++)
+        needed[i] = only == no_node || i == only;
+    if (only == no_node) return RBL_OK;
+    for (size_t i = graph->node_count; i-- > 0;) {
+        const rbli_graph_node *node = &graph->nodes[graph->order[i]];
+        for (uint32_t k = 0; needed[graph->order[i]] && k < node->ref_count; k++)
+            needed[node->refs[k].node] = true;
+    }
+    return RBL_OK;
+}
+
+static rbl_status begin(evaluation *e, size_t only)
+{
+    rbl_graph *graph = e->graph;
+    rbli_allocator *allocator = e->engine->allocator;
+    rbl_status status = RBL_OK;
+    bool *needed = rbli_allocator_calloc(allocator, graph->node_count, sizeof *needed);
+    e->params = rbli_allocator_calloc(allocator, graph->node_count, sizeof *e->params);
+    e->run_index = rbli_allocator_calloc(allocator, graph->node_count, sizeof *e->run_index);
+    e->graph_index = rbli_allocator_calloc(allocator, graph->node_count, sizeof *e->graph_index);
+    e->blame = rbli_allocator_calloc(allocator, graph->node_count, sizeof *e->blame);
+    if (!needed || !e->params || !e->run_index || !e->graph_index || !e->blame) RBL_TRY(RBL_ERR_NO_MEMORY);
+    RBL_TRY(mark_needed(graph, only, needed));
+    uv_mutex_lock(&graph->mutex);
+    status = rbli_run_create(graph, needed, &e->run);
+    for (size_t i = 0; i < graph->node_count; i++)
+        e->params[i] = rbli_params_retain(graph->nodes[i].params);
+    uv_mutex_unlock(&graph->mutex);
+    RBL_TRY(status);
+    uint32_t next = 0;
+    for (int wanted = 1; wanted >= 0; wanted--) {
+        for (size_t i = 0; i < graph->node_count; i++) {
+            uint32_t node = graph->order[i];
+            if (needed[node] != wanted) continue;
+            e->graph_index[next] = node;
+            e->run_index[node] = next++;
+        }
+        if (wanted) e->needed_count = next;
+    }
+done:
+    rbli_allocator_free(allocator, needed);
+    return status;
+}
+
+static void end(evaluation *e)
+{
+    rbli_allocator *allocator = e->engine->allocator;
+    for (size_t i = 0; e->params && i < e->graph->node_count; i++)
+        rbli_params_release(e->params[i]);
+    rbli_allocator_free(allocator, e->params);
+    rbli_allocator_free(allocator, e->run_index);
+    rbli_allocator_free(allocator, e->graph_index);
+    rbli_allocator_free(allocator, e->blame);
+}
+
+void rbl_evaluate_options_init(rbl_evaluate_options *options)
+{
+    *options = (rbl_evaluate_options){.size = sizeof *options};
+}
+
+rbl_status rbl_evaluate(rbl_graph *graph, const rbl_evaluate_options *options, rbl_run **out)
+{
+    rbl_evaluate_options defaults;
+    rbl_evaluate_options_init(&defaults);
+    *out = NULL;
+    if (options && options->size != sizeof *options) return RBL_ERR_ARGUMENT;
+    if (!options) options = &defaults;
+    size_t only = no_node;
+    if (options->only_node) {
+        only = rbl_graph_find_node(graph, options->only_node);
+        if (only == SIZE_MAX) return RBL_ERR_NOT_FOUND;
+    }
+    double wall = now_ms(CLOCK_MONOTONIC), cpu = now_ms(CLOCK_PROCESS_CPUTIME_ID);
+    evaluation e = {.graph = graph, .engine = graph->engine, .options = options};
+    rbl_status status = begin(&e, only);
+    if (status == RBL_OK) {
+        rbl_control *control = options->control;
+        if (control) {
+            atomic_store(&control->done, 0);
+            atomic_store(&control->total, e.needed_count);
+        }
+        for (uint32_t i = 0; i < e.needed_count; i++) {
+            evaluate_node(&e, i);
+            if (control) {
+                atomic_store(&control->node_progress, 0);
+                atomic_fetch_add(&control->done, 1);
+            }
+        }
+        write_files(&e);
+        if (e.cancelled) e.run->status = RBL_ERR_CANCELLED;
+        e.run->wall_ms = now_ms(CLOCK_MONOTONIC) - wall;
+        e.run->cpu_ms = now_ms(CLOCK_PROCESS_CPUTIME_ID) - cpu;
+        status = e.run->status;
+        *out = e.run;
+    } else {
+        rbl_run_destroy(e.run);
+    }
+    end(&e);
+    return status;
+}
+
+rbl_status rbl_control_create(rbl_engine *engine, rbl_control **out)
+{
+    rbl_control *control = rbli_allocator_calloc(engine->allocator, 1, sizeof *control);
+    if (!control) return RBL_ERR_NO_MEMORY;
+    control->allocator = rbli_allocator_retain(engine->allocator);
+    *out = control;
+    return RBL_OK;
+}
+
+void rbl_control_destroy(rbl_control *control)
+{
+    if (!control) return;
+    rbli_allocator *allocator = control->allocator;
+    rbli_allocator_free(allocator, control);
+    rbli_allocator_release(allocator);
+}
+
+void rbl_control_cancel(rbl_control *control)
+{
+    atomic_store_explicit(&control->cancel, true, memory_order_relaxed);
+}
+
+void rbl_control_reset(rbl_control *control)
+{
+    atomic_store_explicit(&control->cancel, false, memory_order_relaxed);
+}
+
+double rbl_control_progress(const rbl_control *control)
+{
+    size_t total = atomic_load(&control->total);
+    if (total == 0) return 0;
+    double done = (double)atomic_load(&control->done) + (double)atomic_load(&control->node_progress);
+    double fraction = done / (double)total;
+    return fraction > 1 ? 1 : fraction;
+}

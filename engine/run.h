@@ -1,0 +1,50 @@
+#ifndef RUBBLE_ENGINE_RUN_H
+#define RUBBLE_ENGINE_RUN_H
+
+/// What an evaluation leaves.
+
+#include "engine/call.h"
+
+typedef struct rbli_run_node {
+    char *id;
+    const rbl_node_desc *desc;
+    rbli_result *result; /* NULL unless it succeeded */
+    rbli_hash key;
+    char *reason;
+    rbl_node_report report; /* points into the above */
+} rbli_run_node;
+
+typedef struct rbli_run_file {
+    char *path, *node;
+    char hash[33];
+    rbl_file_report report;
+} rbli_run_file;
+
+struct rbl_run {
+    rbli_allocator *allocator;
+    rbl_status status;
+    rbl_messages *messages;
+    rbli_run_node *nodes; /* in the order of evaluation */
+    size_t node_count;
+    rbli_name_table ids;
+    RBLI_ARRAY(rbli_run_file) files;
+    char *graph_file;
+    char graph_hash[33];
+    char *variables; /* JSON object */
+    double wall_ms, cpu_ms;
+};
+
+/// A run without results for a graph; the nodes are in evaluation order, those that are not `needed` last.
+rbl_status rbli_run_create(rbl_graph *graph, const bool *needed, rbl_run **out);
+/// Writes the manifest of one node's files. `files`: all of the run.
+void rbli_write_manifest(const rbl_run *run, uint32_t node, const rbli_pending_files *files, rbli_text *out);
+
+/// Controls (include/rubble/rubble.h).
+struct rbl_control {
+    rbli_allocator *allocator;
+    atomic_bool cancel;
+    atomic_size_t done, total;
+    _Atomic(float) node_progress;
+};
+
+#endif

@@ -1,0 +1,268 @@
+/// Values that flow along connections: immutable, reference counted, with their content hash.
+
+#include "engine/value.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "fracture/base/alloc.h"
+
+struct rbl_value {
+    rbli_allocator *allocator;
+    atomic_size_t references;
+    rbl_value_kind kind;
+    rbli_hash hash; /* unused for COLLECTION and SELECTION, which keep their own */
+    union {
+        rbl_collection *collection;
+        rbli_selection *selection;
+        struct {
+            double (*points)[3];
+            size_t point_count;
+        };
+        double box[2][3];
+        double number;
+        struct {
+            char *text;
+            size_t text_bytes;
+        };
+    };
+};
+
+static rbl_value *new_value(rbl_context *ctx, rbl_value_kind kind)
+{
+    rbl_value *value = rbli_calloc(ctx, 1, sizeof *value);
+    if (!value) return NULL;
+    value->allocator = rbli_allocator_retain(ctx->allocator);
+    atomic_init(&value->references, 1);
+    value->kind = kind;
+    return value;
+}
+
+static rbli_hash hash_content(rbl_value_kind kind, const void *bytes, size_t count)
+{
+    rbli_hasher hasher;
+    rbli_hasher_init(&hasher);
+    int32_t number = (int32_t)kind;
+    rbli_hasher_add(&hasher, &number, sizeof number);
+    rbli_hasher_add(&hasher, bytes, count);
+    return rbli_hasher_end(&hasher);
+}
+
+rbl_value *rbl_value_retain(rbl_value *value)
+{
+    if (value) atomic_fetch_add_explicit(&value->references, 1, memory_order_relaxed);
+    return value;
+}
+
+void rbl_value_release(rbl_value *value)
+{
+    if (!value || atomic_fetch_sub_explicit(&value->references, 1, memory_order_acq_rel) != 1) return;
+    rbli_allocator *allocator = value->allocator;
+    switch (value->kind) {
+    case RBL_VALUE_COLLECTION:
+        rbli_collection_release(value->collection);
+        break;
+    case RBL_VALUE_SELECTION:
+        rbli_selection_release(value->selection);
+        break;
+    case RBL_VALUE_POINTS:
+        rbli_allocator_free(allocator, value->points);
+        break;
+    case RBL_VALUE_STRING:
+        rbli_allocator_free(allocator, value->text);
+        break;
+    case RBL_VALUE_BOX:
+    case RBL_VALUE_BOOL:
+    case RBL_VALUE_INT:
+    case RBL_VALUE_FLOAT:
+        break;
+    }
+    rbli_allocator_free(allocator, value);
+    rbli_allocator_release(allocator);
+}
+
+rbl_value_kind rbl_value_get_kind(const rbl_value *value)
+{
+    return value->kind;
+}
+
+rbl_status rbl_value_create_collection(rbl_context *ctx, rbl_collection *collection, rbl_value **out)
+{
+    rbl_value *value = new_value(ctx, RBL_VALUE_COLLECTION);
+    if (!value) return RBL_ERR_NO_MEMORY;
+    value->collection = rbli_collection_retain(collection);
+    *out = value;
+    return RBL_OK;
+}
+
+rbl_status rbl_value_create_points(rbl_context *ctx, const double (*points)[3], size_t count, rbl_value **out)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!isfinite(points[i][0]) || !isfinite(points[i][1]) || !isfinite(points[i][2]))
+            return rbli_fail(ctx, RBL_ERR_ARGUMENT, "point %zu is not finite", i);
+    double(*copy)[3] = rbli_alloc(ctx, count, sizeof *copy);
+    rbl_value *value = copy ? new_value(ctx, RBL_VALUE_POINTS) : NULL;
+    if (!value) {
+        rbli_free(ctx, copy);
+        return RBL_ERR_NO_MEMORY;
+    }
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < 3; k++)
+            copy[i][k] = points[i][k] + 0.0; /* no −0: equal points hash equally */
+    value->points = copy;
+    value->point_count = count;
+    value->hash = hash_content(RBL_VALUE_POINTS, copy, count * sizeof *copy);
+    *out = value;
+    return RBL_OK;
+}
+
+rbl_status rbl_value_create_box(rbl_context *ctx, const double min[3], const double max[3], rbl_value **out)
+{
+    for (size_t k = 0; k < 3; k++)
+        if (!isfinite(min[k]) || !isfinite(max[k]) || min[k] > max[k])
+            return rbli_fail(ctx, RBL_ERR_ARGUMENT, "a box from %g to %g on axis %zu", min[k], max[k], k);
+    rbl_value *value = new_value(ctx, RBL_VALUE_BOX);
+    if (!value) return RBL_ERR_NO_MEMORY;
+    for (size_t k = 0; k < 3; k++) {
+        value->box[0][k] = min[k] + 0.0;
+        value->box[1][k] = max[k] + 0.0;
+    }
+    value->hash = hash_content(RBL_VALUE_BOX, value->box, sizeof value->box);
+    *out = value;
+    return RBL_OK;
+}
+
+rbl_status rbl_value_create_selection(
+    rbl_context *ctx, const rbl_collection *collection, const int32_t *bones, size_t count, rbl_value **out)
+{
+    rbli_selection *selection = NULL;
+    rbl_status status = rbli_selection_create(ctx, collection, bones, count, &selection);
+    if (status != RBL_OK) return status;
+    status = rbli_value_create_from_selection(ctx, selection, out);
+    rbli_selection_release(selection);
+    return status;
+}
+
+rbl_status rbli_value_create_from_selection(rbl_context *ctx, rbli_selection *selection, rbl_value **out)
+{
+    rbl_value *value = new_value(ctx, RBL_VALUE_SELECTION);
+    if (!value) return RBL_ERR_NO_MEMORY;
+    value->selection = rbli_selection_retain(selection);
+    *out = value;
+    return RBL_OK;
+}
+
+rbl_status rbl_value_create_number(rbl_context *ctx, rbl_value_kind kind, double number, rbl_value **out)
+{
+    if (kind != RBL_VALUE_BOOL && kind != RBL_VALUE_INT && kind != RBL_VALUE_FLOAT)
+        return rbli_fail(ctx, RBL_ERR_TYPE, "a %s is not a number", rbli_value_kind_word(kind));
+    if (!isfinite(number)) return rbli_fail(ctx, RBL_ERR_ARGUMENT, "a number that is not finite");
+    if (kind == RBL_VALUE_BOOL) number = number != 0;
+    if (kind == RBL_VALUE_INT && number != trunc(number))
+        return rbli_fail(ctx, RBL_ERR_ARGUMENT, "%g is not an integer", number);
+    rbl_value *value = new_value(ctx, kind);
+    if (!value) return RBL_ERR_NO_MEMORY;
+    value->number = number + 0.0;
+    value->hash = hash_content(kind, &value->number, sizeof value->number);
+    *out = value;
+    return RBL_OK;
+}
+
+rbl_status rbl_value_create_string(rbl_context *ctx, const char *text, rbl_value **out)
+{
+    char *copy = rbli_strdup(ctx, text);
+    rbl_value *value = copy ? new_value(ctx, RBL_VALUE_STRING) : NULL;
+    if (!value) {
+        rbli_free(ctx, copy);
+        return RBL_ERR_NO_MEMORY;
+    }
+    value->text = copy;
+    value->text_bytes = strlen(copy);
+    value->hash = hash_content(RBL_VALUE_STRING, copy, value->text_bytes);
+    *out = value;
+    return RBL_OK;
+}
+
+const rbl_collection *rbl_value_collection(const rbl_value *value)
+{
+    return value && value->kind == RBL_VALUE_COLLECTION ? value->collection : NULL;
+}
+
+const double (*rbl_value_points(const rbl_value *value, size_t *count))[3]
+{
+    bool points = value && value->kind == RBL_VALUE_POINTS;
+    if (count) *count = points ? value->point_count : 0;
+    return points ? (const double(*)[3])value->points : NULL;
+}
+
+bool rbl_value_box(const rbl_value *value, double min[3], double max[3])
+{
+    if (!value || value->kind != RBL_VALUE_BOX) return false;
+    memcpy(min, value->box[0], sizeof value->box[0]);
+    memcpy(max, value->box[1], sizeof value->box[1]);
+    return true;
+}
+
+const rbli_selection *rbli_value_get_selection(const rbl_value *value)
+{
+    return value && value->kind == RBL_VALUE_SELECTION ? value->selection : NULL;
+}
+
+const int32_t *rbl_value_selection(const rbl_value *value, size_t *count)
+{
+    const rbli_selection *selection = rbli_value_get_selection(value);
+    if (count) *count = selection ? rbli_selection_count(selection) : 0;
+    return selection ? rbli_selection_bones(selection) : NULL;
+}
+
+double rbl_value_number(const rbl_value *value)
+{
+    if (!value) return 0;
+    bool number =
+        value->kind == RBL_VALUE_BOOL || value->kind == RBL_VALUE_INT || value->kind == RBL_VALUE_FLOAT;
+    return number ? value->number : 0;
+}
+
+const char *rbl_value_string(const rbl_value *value)
+{
+    return value && value->kind == RBL_VALUE_STRING ? value->text : NULL;
+}
+
+rbli_hash rbli_value_hash(const rbl_value *value)
+{
+    rbli_hash content;
+    if (value->kind == RBL_VALUE_COLLECTION)
+        content = rbli_collection_hash(value->collection);
+    else if (value->kind == RBL_VALUE_SELECTION)
+        content = rbli_selection_hash(value->selection);
+    else
+        return value->hash;
+    return hash_content(value->kind, &content, sizeof content);
+}
+
+size_t rbli_value_bytes(const rbl_value *value)
+{
+    size_t bytes = sizeof *value;
+    if (value->kind == RBL_VALUE_COLLECTION) bytes += rbli_collection_bytes(value->collection);
+    if (value->kind == RBL_VALUE_SELECTION) bytes += rbli_selection_bytes(value->selection);
+    if (value->kind == RBL_VALUE_POINTS) bytes += value->point_count * sizeof *value->points;
+    if (value->kind == RBL_VALUE_STRING) bytes += value->text_bytes;
+    return bytes;
+}
+
+const char *rbli_value_kind_word(rbl_value_kind kind)
+{
+    switch (kind) {
+#define KIND_WORD(name, number, word)                                                                        \
+    case RBL_VALUE_##name:                                                                                   \
+        return word;
+        RBL_VALUE_KIND_LIST(KIND_WORD)
+#undef KIND_WORD
+    }
+    return "unknown";
+}
+
+bool rbli_value_kind_fits(rbl_value_kind from, rbl_value_kind to)
+{
+    return from == to || (from == RBL_VALUE_INT && to == RBL_VALUE_FLOAT);
+}
