@@ -1,16 +1,32 @@
 #ifndef RUBBLE_IO_TEXT_OUT_H
 #define RUBBLE_IO_TEXT_OUT_H
 
-/// Text pieces appended to a file under way.
+/// Text under way: in memory, or on its way to a file.
 
 #include "fracture/base/alloc.h"
 #include "fracture/base/file.h"
 
-void rbli_put_text(rbli_file_writer *out, const char *text);
+/// Zero-initialised but for `ctx` and `out`. Being out of memory is sticky and told by the end.
+typedef struct rbli_text {
+    rbl_context *ctx;
+    rbli_file_writer *out; /* NULL: everything stays in `data` */
+    char *data;
+    size_t count, capacity;
+    bool no_memory;
+} rbli_text;
+
+void rbli_put_bytes(rbli_text *text, const char *bytes, size_t count);
+void rbli_put(rbli_text *text, const char *string);
+void rbli_put_format(rbli_text *text, const char *format, ...) RBL_PRINTF(2, 3); /* at most 500 bytes */
+void rbli_put_size(rbli_text *text, size_t number);
 /// Reads back to the same bits; not finite: 0.
-void rbli_put_double(rbli_file_writer *out, double value);
-void rbli_put_float(rbli_file_writer *out, float value);
+void rbli_put_double(rbli_text *text, double value);
+void rbli_put_float(rbli_text *text, float value);
 /// A JSON string with quotes; control characters escaped, bytes that are not UTF-8 as U+FFFD.
-void rbli_put_json_string(rbli_file_writer *out, const char *text);
+void rbli_put_json_string(rbli_text *text, const char *string);
+/// Hands what is left to the file, if there is one, and gives back the memory of text for a file.
+/// @return RBL_OK · RBL_ERR_NO_MEMORY
+rbl_status rbli_text_end(rbli_text *text);
+void rbli_text_free(rbli_text *text);
 
 #endif

@@ -2,7 +2,6 @@
 
 #include <math.h>
 
-#include "fracture/io/number_text.h"
 #include "fracture/io/piece_view.h"
 #include "fracture/io/text_out.h"
 #include "fracture/io/write.h"
@@ -56,14 +55,14 @@ static void measure_bones(const rbli_asset_view *view, bone_sums *sums)
     }
 }
 
-static void put_vector(rbli_file_writer *out, const double v[3])
+static void put_vector(rbli_text *out, const double v[3])
 {
-    rbli_put_text(out, "[");
+    rbli_put(out, "[");
     for (int k = 0; k < 3; k++) {
-        if (k) rbli_put_text(out, ", ");
+        if (k) rbli_put(out, ", ");
         rbli_put_double(out, v[k]);
     }
-    rbli_put_text(out, "]");
+    rbli_put(out, "]");
 }
 
 /// Hulls by owner: next[h] after first[bone], ascending.
@@ -86,23 +85,23 @@ static size_t list_length(const rbli_buffer *buffer, size_t index)
 }
 
 static void put_hulls(
-    const rbli_asset_view *view, rbli_file_writer *out, size_t bone, int32_t first, const int32_t *next)
+    const rbli_asset_view *view, rbli_text *out, size_t bone, int32_t first, const int32_t *next)
 {
     const rbli_buffer *points = rbli_collection_buffer(view->collection, "convex", "points");
     const rbli_buffer *faces = rbli_collection_buffer(view->collection, "convex", "faces");
     const double *volumes = rbli_collection_read(view->collection, "convex", "volume", RBL_DOUBLE);
     const double *world = view->world[bone];
     double factor = rbli_transform_is_identity(world) ? 1 : fabs(rbli_transform_determinant(world));
-    rbli_put_text(out, "[");
+    rbli_put(out, "[");
     for (int32_t h = first; h >= 0; h = next[h]) {
-        rbli_put_text(out, h == first ? "" : ", ");
-        rbli_file_writer_printf(out,
+        rbli_put(out, h == first ? "" : ", ");
+        rbli_put_format(out,
             "{\"vertices\": %zu, \"triangles\": %zu, \"volume\": ", list_length(points, (size_t)h),
             list_length(faces, (size_t)h));
         rbli_put_double(out, volumes ? volumes[h] * factor : 0);
-        rbli_put_text(out, "}");
+        rbli_put(out, "}");
     }
-    rbli_put_text(out, "]");
+    rbli_put(out, "]");
 }
 
 static const char *simulation_word(const int32_t *types, size_t bone)
@@ -112,7 +111,7 @@ static const char *simulation_word(const int32_t *types, size_t bone)
     return type >= 0 && type < 4 ? words[type] : "dynamic";
 }
 
-static void put_bone(const rbli_asset_view *view, rbli_file_writer *out, size_t b, const bone_sums *sums,
+static void put_bone(const rbli_asset_view *view, rbli_text *out, size_t b, const bone_sums *sums,
     const int32_t *first_hull, const int32_t *next_hull)
 {
     const rbl_collection *collection = view->collection;
@@ -121,45 +120,45 @@ static void put_bone(const rbli_asset_view *view, rbli_file_writer *out, size_t 
     const int32_t *simulation = rbli_collection_read(collection, "bone", "simulation_type", RBL_INT32);
     const bool *anchored = rbli_collection_read(collection, "bone", "anchored", RBL_BOOL);
     const double *masses = rbli_collection_read(collection, "bone", "mass", RBL_DOUBLE);
-    rbli_put_text(out, "{\"name\": ");
+    rbli_put(out, "{\"name\": ");
     rbli_put_json_string(out, rbli_collection_string(collection, "bone", "name", b));
-    rbli_put_text(out, ", \"parent\": ");
+    rbli_put(out, ", \"parent\": ");
     if (view->parent[b] < 0) {
-        rbli_put_text(out, "null");
+        rbli_put(out, "null");
     } else {
         rbli_put_json_string(
             out, rbli_collection_string(collection, "bone", "name", (size_t)view->parent[b]));
     }
-    rbli_file_writer_printf(out,
+    rbli_put_format(out,
         ", \"level\": %d, \"type\": \"%s\", \"site\": %d, \"volume\": ", levels ? levels[b] : 0,
         view->type[b] == RBLI_BONE_RIGID ? "rigid" : "cluster", sites ? sites[b] : -1);
     rbli_put_double(out, sums->volume);
-    rbli_put_text(out, ", \"mass\": ");
+    rbli_put(out, ", \"mass\": ");
     if (masses) {
         rbli_put_double(out, masses[b]);
     } else {
-        rbli_put_text(out, "null");
+        rbli_put(out, "null");
     }
-    rbli_put_text(out, ", \"bounds\": ");
+    rbli_put(out, ", \"bounds\": ");
     if (sums->bounds.any) {
-        rbli_put_text(out, "[");
+        rbli_put(out, "[");
         put_vector(out, sums->bounds.min);
-        rbli_put_text(out, ", ");
+        rbli_put(out, ", ");
         put_vector(out, sums->bounds.max);
-        rbli_put_text(out, "]");
+        rbli_put(out, "]");
     } else {
-        rbli_put_text(out, "null");
+        rbli_put(out, "null");
     }
-    rbli_file_writer_printf(out, ", \"triangles\": %zu, \"hulls\": ", sums->triangles);
+    rbli_put_format(out, ", \"triangles\": %zu, \"hulls\": ", sums->triangles);
     put_hulls(view, out, b, first_hull[b], next_hull);
-    rbli_file_writer_printf(out, ", \"anchored\": %s, \"simulation\": \"%s\", \"sheet\": %s}",
+    rbli_put_format(out, ", \"anchored\": %s, \"simulation\": \"%s\", \"sheet\": %s}",
         anchored && anchored[b] ? "true" : "false", simulation_word(simulation, b),
         view->sheet && view->sheet[b] ? "true" : "false");
 }
 
 /// Pairs of bones (connection) or geometries (proximity) with their areas.
-static rbl_status put_pairs(rbl_context *ctx, const rbli_asset_view *view, rbli_file_writer *out,
-    const char *group, const char *attribute, bool of_geometry)
+static rbl_status put_pairs(rbl_context *ctx, const rbli_asset_view *view, rbli_text *out, const char *group,
+    const char *attribute, bool of_geometry)
 {
     const rbl_collection *collection = view->collection;
     const int32_t(*pairs)[2] = rbli_collection_read(collection, group, attribute, RBL_INT32_2);
@@ -168,7 +167,7 @@ static rbl_status put_pairs(rbl_context *ctx, const rbli_asset_view *view, rbli_
     size_t count = pairs ? rbli_collection_size(collection, group) : 0;
     size_t limit = of_geometry ? geometry_bone ? view->geometry_count : 0 : view->bone_count;
     for (size_t i = 0; i < count; i++) {
-        rbli_put_text(out, i ? ",\n{" : "\n{");
+        rbli_put(out, i ? ",\n{" : "\n{");
         for (int k = 0; k < 2; k++) {
             int64_t bone = pairs[i][k];
             if (bone < 0 || (uint64_t)bone >= limit)
@@ -177,23 +176,24 @@ static rbl_status put_pairs(rbl_context *ctx, const rbli_asset_view *view, rbli_
             if (of_geometry) bone = geometry_bone[bone];
             if (bone < 0 || (uint64_t)bone >= view->bone_count)
                 return rbli_fail(ctx, RBL_ERR_COLLECTION, "geometry.bone: index out of range");
-            rbli_put_text(out, k ? ", \"b\": " : "\"a\": ");
+            rbli_put(out, k ? ", \"b\": " : "\"a\": ");
             rbli_put_json_string(out, rbli_collection_string(collection, "bone", "name", (size_t)bone));
         }
-        rbli_put_text(out, ", \"area\": ");
+        rbli_put(out, ", \"area\": ");
         if (areas && areas[i] >= 0) {
             rbli_put_double(out, areas[i]);
         } else {
-            rbli_put_text(out, "null");
+            rbli_put(out, "null");
         }
-        rbli_put_text(out, "}");
+        rbli_put(out, "}");
     }
     return RBL_OK;
 }
 
-rbl_status rbli_write_json(rbl_context *ctx, const rbl_collection *collection, rbli_file_writer *out)
+rbl_status rbli_write_json(rbl_context *ctx, const rbl_collection *collection, rbli_file_writer *writer)
 {
     rbl_status status = RBL_OK;
+    rbli_text text = {.ctx = ctx, .out = writer}, *out = &text;
     rbli_asset_view view = {0};
     bone_sums *sums = NULL;
     int32_t *first_hull = NULL, *next_hull = NULL;
@@ -209,18 +209,20 @@ rbl_status rbli_write_json(rbl_context *ctx, const rbl_collection *collection, r
     }
     measure_bones(&view, sums);
     link_hulls(&view, owners, hull_count, first_hull, next_hull);
-    rbli_put_text(out, "{\n\"bones\": [");
+    rbli_put(out, "{\n\"bones\": [");
     for (size_t b = 0; b < view.bone_count; b++) {
         if (b % 4096 == 0 && rbli_cancelled(ctx)) RBL_TRY(RBL_ERR_CANCELLED);
-        rbli_put_text(out, b ? ",\n" : "\n");
+        rbli_put(out, b ? ",\n" : "\n");
         put_bone(&view, out, b, &sums[b], first_hull, next_hull);
     }
-    rbli_put_text(out, "\n],\n\"proximity\": [");
+    rbli_put(out, "\n],\n\"proximity\": [");
     RBL_TRY(put_pairs(ctx, &view, out, "proximity", "geometries", true));
-    rbli_put_text(out, "\n],\n\"connections\": [");
+    rbli_put(out, "\n],\n\"connections\": [");
     RBL_TRY(put_pairs(ctx, &view, out, "connection", "bones", false));
-    rbli_put_text(out, "\n]\n}\n");
+    rbli_put(out, "\n]\n}\n");
+    status = rbli_text_end(out);
 done:
+    rbli_text_free(out);
     rbli_free(ctx, sums);
     rbli_free(ctx, first_hull);
     rbli_free(ctx, next_hull);

@@ -18,7 +18,7 @@ typedef struct float_table {
 typedef struct obj_writer {
     rbl_context *ctx;
     const rbli_asset_view *view;
-    rbli_file_writer *out;
+    rbli_text text;
     float_table uvs, normals;
     uint32_t *corner_uvs, *corner_normals; /* numbers of a piece's corners */
     size_t vertices_before, uvs_before, normals_before;
@@ -75,12 +75,12 @@ static void put_positions(obj_writer *writer, size_t bone, int32_t geometry)
         const double *local = view->positions[view->vertex_start[geometry] + i];
         double moved[3];
         rbli_transform_point(view->world[bone], local, moved);
-        rbli_put_text(writer->out, "v");
+        rbli_put(&writer->text, "v");
         for (int k = 0; k < 3; k++) {
-            rbli_put_text(writer->out, " ");
-            rbli_put_double(writer->out, identity ? local[k] : moved[k]);
+            rbli_put(&writer->text, " ");
+            rbli_put_double(&writer->text, identity ? local[k] : moved[k]);
         }
-        rbli_put_text(writer->out, "\n");
+        rbli_put(&writer->text, "\n");
     }
 }
 
@@ -92,11 +92,11 @@ static void put_uvs(obj_writer *writer, size_t first_corner, size_t corner_count
         uint32_t before = writer->uvs.count;
         writer->corner_uvs[c] = table_add(&writer->uvs, uv);
         if (writer->uvs.count == before) continue;
-        rbli_put_text(writer->out, "vt ");
-        rbli_put_float(writer->out, uv[0]);
-        rbli_put_text(writer->out, " ");
-        rbli_put_double(writer->out, 1 - (double)uv[1]);
-        rbli_put_text(writer->out, "\n");
+        rbli_put(&writer->text, "vt ");
+        rbli_put_float(&writer->text, uv[0]);
+        rbli_put(&writer->text, " ");
+        rbli_put_double(&writer->text, 1 - (double)uv[1]);
+        rbli_put(&writer->text, "\n");
     }
 }
 
@@ -121,23 +121,23 @@ static void put_normals(obj_writer *writer, size_t bone, size_t first_corner, si
             for (int k = 0; k < 3; k++)
                 moved[k] = length > 0 ? (float)(sum[k] / length) : 0;
         }
-        rbli_put_text(writer->out, "vn");
+        rbli_put(&writer->text, "vn");
         for (int k = 0; k < 3; k++) {
-            rbli_put_text(writer->out, " ");
-            rbli_put_float(writer->out, moved[k]);
+            rbli_put(&writer->text, " ");
+            rbli_put_float(&writer->text, moved[k]);
         }
-        rbli_put_text(writer->out, "\n");
+        rbli_put(&writer->text, "\n");
     }
 }
 
 /// A name on a line of its own: without line ends.
 static void put_name(obj_writer *writer, const char *keyword, const char *name)
 {
-    rbli_put_text(writer->out, keyword);
-    rbli_put_text(writer->out, " ");
+    rbli_put(&writer->text, keyword);
+    rbli_put(&writer->text, " ");
     for (const char *p = name; *p; p++)
-        rbli_file_writer_write(writer->out, (unsigned char)*p < 32 ? "_" : p, 1);
-    rbli_put_text(writer->out, "\n");
+        rbli_put_bytes(&writer->text, (unsigned char)*p < 32 ? "_" : p, 1);
+    rbli_put(&writer->text, "\n");
 }
 
 static char *put_number(char *at, size_t number)
@@ -181,7 +181,7 @@ static void put_faces(obj_writer *writer, size_t bone, int32_t geometry)
             at = put_number(at, writer->normals_before + writer->corner_normals[c] + 1);
         }
         *at++ = '\n';
-        rbli_file_writer_write(writer->out, line, (size_t)(at - line));
+        rbli_put_bytes(&writer->text, line, (size_t)(at - line));
     }
 }
 
@@ -206,7 +206,7 @@ rbl_status rbli_write_obj(
 {
     rbl_status status = RBL_OK;
     rbli_asset_view view = {0};
-    obj_writer writer = {.ctx = ctx, .view = &view, .out = out, .material = -2};
+    obj_writer writer = {.ctx = ctx, .view = &view, .text = {.ctx = ctx, .out = out}, .material = -2};
     RBL_TRY(rbli_asset_view_init(ctx, collection, &view));
     size_t most_corners = 0;
     for (size_t g = 0; g < view.geometry_count; g++)
@@ -220,13 +220,15 @@ rbl_status rbli_write_obj(
     }
     RBL_TRY(table_init(ctx, &writer.uvs, 2, most_corners));
     RBL_TRY(table_init(ctx, &writer.normals, 3, most_corners));
-    rbli_put_text(out, "# rubble\n");
+    rbli_put(&writer.text, "# rubble\n");
     if (writer.materials) put_name(&writer, "mtllib", mtl_name);
     for (size_t b = 0; b < view.bone_count; b++) {
         if (rbli_cancelled(ctx)) RBL_TRY(RBL_ERR_CANCELLED);
         if (rbli_asset_is_piece(&view, b)) put_piece(&writer, b);
     }
+    status = rbli_text_end(&writer.text);
 done:
+    rbli_text_free(&writer.text);
     rbli_free(ctx, writer.uvs.slots);
     rbli_free(ctx, writer.uvs.keys);
     rbli_free(ctx, writer.normals.slots);
@@ -239,24 +241,24 @@ done:
 
 rbl_status rbli_write_mtl(rbl_context *ctx, const rbl_collection *collection, rbli_file_writer *out)
 {
-    (void)ctx;
     const float(*colors)[4] = rbli_collection_read(collection, "material", "base_color", RBL_FLOAT_4);
-    obj_writer writer = {.out = out};
-    rbli_put_text(out, "# rubble\n");
+    obj_writer writer = {.text = {.ctx = ctx, .out = out}};
+    rbli_text *text = &writer.text;
+    rbli_put(text, "# rubble\n");
     for (size_t m = 0; m < rbli_collection_size(collection, "material"); m++) {
         put_name(&writer, "newmtl", rbli_collection_string(collection, "material", "name", m));
         static const float white[4] = {1, 1, 1, 1};
         const float *color = colors ? colors[m] : white;
-        rbli_put_text(out, "Kd");
+        rbli_put(text, "Kd");
         for (int k = 0; k < 3; k++) {
-            rbli_put_text(out, " ");
-            rbli_put_float(out, color[k]);
+            rbli_put(text, " ");
+            rbli_put_float(text, color[k]);
         }
-        rbli_put_text(out, "\nd ");
-        rbli_put_float(out, color[3]);
-        rbli_put_text(out, "\n");
+        rbli_put(text, "\nd ");
+        rbli_put_float(text, color[3]);
+        rbli_put(text, "\n");
         const char *texture = rbli_collection_string(collection, "material", "texture", m);
         if (*texture && strncmp(texture, "embedded:", 9) != 0) put_name(&writer, "map_Kd", texture);
     }
-    return RBL_OK;
+    return rbli_text_end(text);
 }

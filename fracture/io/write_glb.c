@@ -1,0 +1,646 @@
+/// Binary glTF 2.0. Corners with equal attributes become one vertex of a primitive; all primitives share one
+/// buffer view per attribute. Positions are floats around a centre of each piece that is itself a float, so
+/// that a piece far from the origin keeps its shape and programs with float transforms lose nothing.
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "fracture/io/piece_view.h"
+#include "fracture/io/text_out.h"
+#include "fracture/io/write.h"
+
+enum {
+    COMPONENT_U16 = 5123,
+    COMPONENT_U32 = 5125,
+    COMPONENT_FLOAT = 5126,
+    TARGET_VERTICES = 34962,
+    TARGET_INDICES = 34963,
+    MOST_SHORT_VERTICES = 65535, /* index 65535 would restart a primitive */
+};
+
+typedef RBLI_ARRAY(float) float_array;
+
+typedef struct primitive {
+    int32_t material; /* or −1 */
+    size_t first_vertex, vertex_count;
+    size_t first_index, index_count; /* in the 16-bit or the 32-bit array */
+    bool wide;
+    float min[3], max[3];
+} primitive;
+
+typedef struct glb_writer {
+    rbl_context *ctx;
+    rbli_asset_view view;
+    int uv_sets;
+    bool tangents;
+    double (*centers)[3];  /* of bones, in their frames; zero for those without mesh */
+    size_t *mesh_ends;     /* [bone] primitives up to and with this bone */
+    int32_t *mesh_of_bone; /* or −1 */
+    float_array positions, normals, tangents_out, colors, uvs[RBLI_PIECE_UV_SETS];
+    RBLI_ARRAY(uint16_t) indices16;
+    RBLI_ARRAY(uint32_t) indices32;
+    RBLI_ARRAY(primitive) primitives;
+    /* scratch of one piece */
+    int32_t piece_vertex; /* its first */
+    float (*local)[3];    /* positions of its vertices */
+    int32_t *first_face;  /* [material + 1] first face with it, or −1 */
+    int32_t *next_face;   /* [face of the piece] the next with the same material, or −1 */
+    int32_t *used;        /* materials of the piece, ascending */
+    uint32_t *slots;
+    size_t *vertex_corners; /* a corner of each vertex of the primitive */
+    size_t slot_count;
+    rbli_glb_report report;
+} glb_writer;
+
+static rbl_status push_floats(rbl_context *ctx, float_array *array, const float *values, size_t count)
+{
+    rbl_status status = rbli_array_reserve(ctx, array, count);
+    if (status != RBL_OK) return status;
+    memcpy(array->data + array->count, values, count * sizeof *values);
+    array->count += count;
+    return RBL_OK;
+}
+
+static float finite_or_zero(float value)
+{
+    return isfinite(value) ? value : 0;
+}
+
+/// The centre of a piece's bounds, rounded to float.
+static void choose_center(glb_writer *writer, size_t bone)
+{
+    const rbli_asset_view *view = &writer->view;
+    int32_t g = view->geometry[bone];
+    const double(*positions)[3] = view->positions + view->vertex_start[g];
+    for (int k = 0; k < 3; k++) {
+        double low = positions[0][k], high = low;
+        for (int32_t v = 1; v < view->vertex_counts[g]; v++) {
+            if (positions[v][k] < low) low = positions[v][k];
+            if (positions[v][k] > high) high = positions[v][k];
+        }
+        double center = (double)(float)(low + (high - low) / 2);
+        writer->centers[bone][k] = isfinite(center) ? center : 0;
+    }
+    for (int32_t v = 0; v < view->vertex_counts[g]; v++)
+        for (int k = 0; k < 3; k++)
+            writer->local[v][k] = finite_or_zero((float)(positions[v][k] - writer->centers[bone][k]));
+}
+
+static bool near_unit(const float *n)
+{
+    double square = (double)n[0] * (double)n[0] + (double)n[1] * (double)n[1] + (double)n[2] * (double)n[2];
+    return square > 0.9999 && square < 1.0001;
+}
+
+/// The face's own normal; up where it has none.
+static void flat_normal(const glb_writer *writer, size_t face, float out[3])
+{
+    const int32_t *f = writer->view.faces[face];
+    const double *a = writer->view.positions[f[0]], *b = writer->view.positions[f[1]],
+                 *c = writer->view.positions[f[2]];
+    double u[3], v[3], largest_u = 0, largest_v = 0;
+    for (int k = 0; k < 3; k++) {
+        u[k] = b[k] - a[k];
+        v[k] = c[k] - a[k];
+        largest_u = fmax(largest_u, fabs(u[k]));
+        largest_v = fmax(largest_v, fabs(v[k]));
+    }
+    for (int k = 0; k < 3 && largest_u > 0 && largest_v > 0; k++) {
+        u[k] /= largest_u;
+        v[k] /= largest_v;
+    }
+    double n[3] = {u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]};
+    double length = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
+    for (int k = 0; k < 3; k++)
+        out[k] = length > 0 && isfinite(length) ? (float)(n[k] / length) : (float)(k == 1);
+}
+
+static void corner_normal(const glb_writer *writer, size_t corner, float out[3])
+{
+    const float *n = writer->view.normals ? writer->view.normals[corner] : NULL;
+    if (n && near_unit(n)) {
+        memcpy(out, n, 3 * sizeof *n);
+        return;
+    }
+    double length =
+        n ? sqrt((double)n[0] * (double)n[0] + (double)n[1] * (double)n[1] + (double)n[2] * (double)n[2]) : 0;
+    if (length > 1e-6 && isfinite(length)) {
+        for (int k = 0; k < 3; k++)
+            out[k] = (float)((double)n[k] / length);
+    } else {
+        flat_normal(writer, corner / 3, out);
+    }
+}
+
+static void corner_tangent(const glb_writer *writer, size_t corner, const float normal[3], float out[4])
+{
+    const float *t = writer->view.tangents[corner];
+    double length =
+        sqrt((double)t[0] * (double)t[0] + (double)t[1] * (double)t[1] + (double)t[2] * (double)t[2]);
+    if (length > 1e-6 && isfinite(length)) {
+        for (int k = 0; k < 3; k++)
+            out[k] = (float)((double)t[k] / length);
+        out[3] = t[3] < 0 ? -1 : 1;
+        return;
+    }
+    /* any direction across the normal */
+    int axis = fabsf(normal[0]) < 0.6f ? 0 : 1;
+    double along[3] = {axis == 0, axis == 1, 0}, dot = (double)normal[axis], sum = 0;
+    for (int k = 0; k < 3; k++) {
+        along[k] -= dot * (double)normal[k];
+        sum += along[k] * along[k];
+    }
+    for (int k = 0; k < 3; k++)
+        out[k] = (float)(along[k] / sqrt(sum));
+    out[3] = 1;
+}
+
+static uint32_t mix(uint32_t hash, const void *bytes, size_t count)
+{
+    for (size_t i = 0; i < count; i += 4) {
+        uint32_t word;
+        memcpy(&word, (const char *)bytes + i, 4);
+        hash = (hash ^ word) * 0x9E3779B1u;
+        hash ^= hash >> 15;
+    }
+    return hash;
+}
+
+static bool same_corner(const glb_writer *writer, size_t a, size_t b)
+{
+    const rbli_asset_view *view = &writer->view;
+    if (view->faces[a / 3][a % 3] != view->faces[b / 3][b % 3]) return false;
+    float na[3], nb[3];
+    corner_normal(writer, a, na);
+    corner_normal(writer, b, nb);
+    if (memcmp(na, nb, sizeof na) != 0) return false;
+    for (int set = 0; set < writer->uv_sets; set++)
+        if (memcmp(view->uvs[set][a], view->uvs[set][b], sizeof view->uvs[set][a]) != 0) return false;
+    if (writer->tangents && memcmp(view->tangents[a], view->tangents[b], sizeof view->tangents[a]) != 0)
+        return false;
+    return !view->colors || memcmp(view->colors[a], view->colors[b], sizeof view->colors[a]) == 0;
+}
+
+static rbl_status push_vertex(glb_writer *writer, primitive *out, size_t corner)
+{
+    rbl_context *ctx = writer->ctx;
+    const rbli_asset_view *view = &writer->view;
+    rbl_status status = RBL_OK;
+    int32_t vertex = view->faces[corner / 3][corner % 3];
+    const float *p = writer->local[vertex - writer->piece_vertex];
+    for (int k = 0; k < 3; k++) {
+        if (out->vertex_count == 0 || p[k] < out->min[k]) out->min[k] = p[k];
+        if (out->vertex_count == 0 || p[k] > out->max[k]) out->max[k] = p[k];
+    }
+    float normal[3], tangent[4], color[4], uv[2];
+    corner_normal(writer, corner, normal);
+    RBL_TRY(push_floats(ctx, &writer->positions, p, 3));
+    RBL_TRY(push_floats(ctx, &writer->normals, normal, 3));
+    if (writer->tangents) {
+        corner_tangent(writer, corner, normal, tangent);
+        RBL_TRY(push_floats(ctx, &writer->tangents_out, tangent, 4));
+    }
+    if (view->colors) {
+        for (int k = 0; k < 4; k++) {
+            float value = view->colors[corner][k];
+            color[k] = value >= 0 ? value <= 1 ? value : 1 : 0;
+        }
+        RBL_TRY(push_floats(ctx, &writer->colors, color, 4));
+    }
+    for (int set = 0; set < writer->uv_sets; set++) {
+        uv[0] = finite_or_zero(view->uvs[set][corner][0]);
+        uv[1] = finite_or_zero(view->uvs[set][corner][1]);
+        RBL_TRY(push_floats(ctx, &writer->uvs[set], uv, 2));
+    }
+    out->vertex_count++;
+done:
+    return status;
+}
+
+/// The vertex of a primitive that a corner becomes.
+static rbl_status vertex_of_corner(glb_writer *writer, primitive *out, size_t corner, uint32_t *vertex)
+{
+    const rbli_asset_view *view = &writer->view;
+    float normal[3];
+    corner_normal(writer, corner, normal);
+    uint32_t hash = mix(17, &view->faces[corner / 3][corner % 3], sizeof(int32_t));
+    hash = mix(hash, normal, sizeof normal);
+    for (int set = 0; set < writer->uv_sets; set++)
+        hash = mix(hash, view->uvs[set][corner], sizeof view->uvs[set][corner]);
+    size_t at = hash & (writer->slot_count - 1);
+    while (writer->slots[at]) {
+        *vertex = writer->slots[at] - 1;
+        if (same_corner(writer, writer->vertex_corners[*vertex], corner)) return RBL_OK;
+        at = (at + 1) & (writer->slot_count - 1);
+    }
+    *vertex = (uint32_t)out->vertex_count;
+    writer->vertex_corners[*vertex] = corner;
+    writer->slots[at] = *vertex + 1;
+    return push_vertex(writer, out, corner);
+}
+
+static bool collapses(const glb_writer *writer, const int32_t face[3])
+{
+    const float *p[3];
+    for (int k = 0; k < 3; k++)
+        p[k] = writer->local[face[k] - writer->piece_vertex];
+    for (int k = 0; k < 3; k++) {
+        const float *a = p[k], *b = p[(k + 1) % 3];
+        if (a[0] == b[0] && a[1] == b[1] && a[2] == b[2]) return true;
+    }
+    return false;
+}
+
+/// All faces of a piece that have one material, from `first` on along `next_face`.
+static rbl_status add_primitive(glb_writer *writer, int32_t geometry, int32_t material, size_t face_count)
+{
+    rbl_context *ctx = writer->ctx;
+    const rbli_asset_view *view = &writer->view;
+    rbl_status status = RBL_OK;
+    primitive out = {.material = material, .first_vertex = writer->positions.count / 3};
+    writer->slot_count = 64;
+    while (writer->slot_count < 6 * face_count)
+        writer->slot_count *= 2;
+    memset(writer->slots, 0, writer->slot_count * sizeof *writer->slots);
+    size_t first_index = writer->indices32.count;
+    for (int32_t f = writer->first_face[material + 1]; f >= 0; f = writer->next_face[f]) {
+        size_t face = (size_t)view->face_start[geometry] + (size_t)f;
+        if (collapses(writer, view->faces[face])) {
+            writer->report.collapsed_triangles++;
+            continue;
+        }
+        writer->report.triangles++;
+        for (size_t k = 0; k < 3; k++) {
+            uint32_t vertex;
+            RBL_TRY(vertex_of_corner(writer, &out, 3 * face + k, &vertex));
+            RBL_TRY(rbli_array_push(ctx, &writer->indices32, vertex));
+        }
+    }
+    out.index_count = writer->indices32.count - first_index;
+    out.first_index = first_index;
+    out.wide = out.vertex_count > MOST_SHORT_VERTICES;
+    if (!out.wide) { /* over to the short ones */
+        out.first_index = writer->indices16.count;
+        RBL_TRY(rbli_array_reserve(ctx, &writer->indices16, out.index_count));
+        for (size_t i = 0; i < out.index_count; i++)
+            writer->indices16.data[writer->indices16.count++] =
+                (uint16_t)writer->indices32.data[first_index + i];
+        writer->indices32.count = first_index;
+    }
+    if (out.index_count > 0) RBL_TRY(rbli_array_push(ctx, &writer->primitives, out));
+done:
+    return status;
+}
+
+static int compare_int(const void *a, const void *b)
+{
+    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+    return (x > y) - (x < y);
+}
+
+static rbl_status add_piece(glb_writer *writer, size_t bone)
+{
+    const rbli_asset_view *view = &writer->view;
+    rbl_status status = RBL_OK;
+    int32_t g = view->geometry[bone];
+    writer->piece_vertex = view->vertex_start[g];
+    choose_center(writer, bone);
+    size_t used_count = 0;
+    for (int32_t f = view->face_counts[g] - 1; f >= 0; f--) {
+        int32_t material = view->face_material ? view->face_material[view->face_start[g] + f] : -1;
+        int32_t *first = &writer->first_face[material + 1];
+        if (*first < 0) writer->used[used_count++] = material;
+        writer->next_face[f] = *first;
+        *first = f;
+    }
+    qsort(writer->used, used_count, sizeof *writer->used, compare_int);
+    for (size_t i = 0; i < used_count; i++) {
+        size_t face_count = 0;
+        for (int32_t f = writer->first_face[writer->used[i] + 1]; f >= 0; f = writer->next_face[f])
+            face_count++;
+        RBL_TRY(add_primitive(writer, g, writer->used[i], face_count));
+    }
+    for (size_t i = 0; i < used_count; i++)
+        writer->first_face[writer->used[i] + 1] = -1;
+done:
+    return status;
+}
+
+static rbl_status allocate(glb_writer *writer)
+{
+    rbl_context *ctx = writer->ctx;
+    const rbli_asset_view *view = &writer->view;
+    size_t most_vertices = 0, most_faces = 0, slot_count = 64;
+    for (size_t g = 0; g < view->geometry_count; g++) {
+        if ((size_t)view->vertex_counts[g] > most_vertices) most_vertices = (size_t)view->vertex_counts[g];
+        if ((size_t)view->face_counts[g] > most_faces) most_faces = (size_t)view->face_counts[g];
+    }
+    while (slot_count < 6 * most_faces)
+        slot_count *= 2;
+    writer->centers = rbli_calloc(ctx, view->bone_count, sizeof *writer->centers);
+    writer->mesh_ends = rbli_calloc(ctx, view->bone_count, sizeof *writer->mesh_ends);
+    writer->mesh_of_bone = rbli_alloc(ctx, view->bone_count, sizeof *writer->mesh_of_bone);
+    writer->local = rbli_alloc(ctx, most_vertices, sizeof *writer->local);
+    writer->first_face = rbli_alloc(ctx, view->material_count + 1, sizeof *writer->first_face);
+    writer->used = rbli_alloc(ctx, view->material_count + 1, sizeof *writer->used);
+    writer->next_face = rbli_alloc(ctx, most_faces, sizeof *writer->next_face);
+    writer->slots = rbli_alloc(ctx, slot_count, sizeof *writer->slots);
+    writer->vertex_corners = rbli_alloc(ctx, 3 * most_faces, sizeof *writer->vertex_corners);
+    if (!writer->centers || !writer->mesh_ends || !writer->mesh_of_bone || !writer->local ||
+        !writer->first_face || !writer->used || !writer->next_face || !writer->slots ||
+        !writer->vertex_corners)
+        return RBL_ERR_NO_MEMORY;
+    for (size_t m = 0; m <= view->material_count; m++)
+        writer->first_face[m] = -1;
+    while (writer->uv_sets < RBLI_PIECE_UV_SETS && view->uvs[writer->uv_sets])
+        writer->uv_sets++;
+    writer->tangents = view->tangents && writer->uv_sets > 0;
+    return RBL_OK;
+}
+
+static void put_numbers(rbli_text *json, const double *values, size_t count)
+{
+    rbli_put(json, "[");
+    for (size_t i = 0; i < count; i++) {
+        if (i) rbli_put(json, ",");
+        rbli_put_double(json, values[i]);
+    }
+    rbli_put(json, "]");
+}
+
+static void put_floats(rbli_text *json, const float *values, size_t count)
+{
+    double wide[4];
+    for (size_t i = 0; i < count; i++)
+        wide[i] = (double)values[i];
+    put_numbers(json, wide, count);
+}
+
+/// The node's transform: its parent's mesh is drawn around the parent's centre, its own around its own.
+static void put_transform(const glb_writer *writer, rbli_text *json, size_t bone)
+{
+    const rbli_asset_view *view = &writer->view;
+    const double(*transforms)[16] = rbli_collection_read(view->collection, "bone", "transform", RBL_MAT4);
+    static const double identity[16] = {[0] = 1, [5] = 1, [10] = 1, [15] = 1};
+    const double *local = transforms ? transforms[bone] : identity;
+    double m[16], translation[3];
+    memcpy(m, local, sizeof m);
+    rbli_transform_point(local, writer->centers[bone], translation);
+    bool plain = true;
+    for (int i = 0; i < 12; i++)
+        plain = plain && m[i] == identity[i];
+    for (int k = 0; k < 3; k++) {
+        if (plain) translation[k] = writer->centers[bone][k] + local[12 + k];
+        if (view->parent[bone] >= 0) translation[k] -= writer->centers[view->parent[bone]][k];
+    }
+    if (plain) {
+        if (translation[0] == 0 && translation[1] == 0 && translation[2] == 0) return;
+        rbli_put(json, ",\"translation\":");
+        put_numbers(json, translation, 3);
+        return;
+    }
+    memcpy(m + 12, translation, sizeof translation);
+    m[3] = m[7] = m[11] = 0;
+    m[15] = 1;
+    rbli_put(json, ",\"matrix\":");
+    put_numbers(json, m, 16);
+}
+
+static rbl_status put_nodes(const glb_writer *writer, rbli_text *json)
+{
+    const rbli_asset_view *view = &writer->view;
+    rbl_context *ctx = writer->ctx;
+    rbl_status status = RBL_OK;
+    /* first[parent] and next sibling, ascending */
+    int32_t *first = rbli_alloc(ctx, view->bone_count + 1, sizeof *first);
+    int32_t *next = rbli_alloc(ctx, view->bone_count + 1, sizeof *next);
+    if (!first || !next) {
+        status = RBL_ERR_NO_MEMORY;
+        goto done;
+    }
+    for (size_t b = 0; b <= view->bone_count; b++)
+        first[b] = -1;
+    for (size_t b = view->bone_count; b-- > 0;) {
+        next[b] = first[view->parent[b] + 1];
+        first[view->parent[b] + 1] = (int32_t)b;
+    }
+    rbli_put(json, ",\"scene\":0,\"scenes\":[{\"nodes\":[");
+    for (int32_t b = first[0]; b >= 0; b = next[b])
+        rbli_put_format(json, b == first[0] ? "%d" : ",%d", b);
+    rbli_put(json, "]}],\"nodes\":[");
+    for (size_t b = 0; b < view->bone_count; b++) {
+        rbli_put(json, b ? ",{\"name\":" : "{\"name\":");
+        rbli_put_json_string(json, rbli_collection_string(view->collection, "bone", "name", b));
+        put_transform(writer, json, b);
+        if (writer->mesh_of_bone[b] >= 0) rbli_put_format(json, ",\"mesh\":%d", writer->mesh_of_bone[b]);
+        if (first[b + 1] >= 0) rbli_put(json, ",\"children\":[");
+        for (int32_t c = first[b + 1]; c >= 0; c = next[c])
+            rbli_put_format(json, next[c] >= 0 ? "%d," : "%d]", c);
+        rbli_put(json, "}");
+    }
+    rbli_put(json, "]");
+done:
+    rbli_free(ctx, first);
+    rbli_free(ctx, next);
+    return status;
+}
+
+static void put_meshes(const glb_writer *writer, rbli_text *json)
+{
+    const rbli_asset_view *view = &writer->view;
+    size_t accessors = 3 + (size_t)writer->tangents + (view->colors ? 1 : 0) + (size_t)writer->uv_sets, p = 0;
+    bool any = false;
+    for (size_t b = 0; b < view->bone_count; b++) {
+        if (writer->mesh_of_bone[b] < 0) continue;
+        rbli_put(json, any ? ",{\"name\":" : ",\"meshes\":[{\"name\":");
+        any = true;
+        rbli_put_json_string(json, rbli_collection_string(view->collection, "bone", "name", b));
+        rbli_put(json, ",\"primitives\":[");
+        for (size_t first = p; p < writer->mesh_ends[b]; p++) {
+            size_t a = p * accessors;
+            rbli_put_format(
+                json, "%s{\"attributes\":{\"POSITION\":%zu,\"NORMAL\":%zu", p > first ? "," : "", a, a + 1);
+            a += 2;
+            if (writer->tangents) rbli_put_format(json, ",\"TANGENT\":%zu", a++);
+            if (view->colors) rbli_put_format(json, ",\"COLOR_0\":%zu", a++);
+            for (int set = 0; set < writer->uv_sets; set++)
+                rbli_put_format(json, ",\"TEXCOORD_%d\":%zu", set, a++);
+            rbli_put_format(json, "},\"indices\":%zu", a);
+            if (writer->primitives.data[p].material >= 0)
+                rbli_put_format(json, ",\"material\":%d", writer->primitives.data[p].material);
+            rbli_put(json, "}");
+        }
+        rbli_put(json, "]}");
+    }
+    if (any) rbli_put(json, "]");
+}
+
+static void put_materials(const glb_writer *writer, rbli_text *json)
+{
+    const rbl_collection *collection = writer->view.collection;
+    const float(*colors)[4] = rbli_collection_read(collection, "material", "base_color", RBL_FLOAT_4);
+    for (size_t m = 0; m < writer->view.material_count; m++) {
+        const char *name = rbli_collection_string(collection, "material", "name", m);
+        float color[4] = {1, 1, 1, 1};
+        for (int k = 0; colors && k < 4; k++)
+            color[k] = colors[m][k] >= 0 ? colors[m][k] <= 1 ? colors[m][k] : 1 : 0;
+        if (!colors && strcmp(name, "interior") == 0) /* told apart from the outside without a texture */
+            memcpy(color, (const float[4]){0.5f, 0.45f, 0.4f, 1}, sizeof color);
+        rbli_put(json, m ? ",{\"name\":" : ",\"materials\":[{\"name\":");
+        rbli_put_json_string(json, name);
+        rbli_put(json, ",\"pbrMetallicRoughness\":{\"baseColorFactor\":");
+        put_floats(json, color, 4);
+        rbli_put(json, ",\"metallicFactor\":0,\"roughnessFactor\":0.9}");
+        if (color[3] < 1) rbli_put(json, ",\"alphaMode\":\"BLEND\"");
+        rbli_put(json, "}");
+    }
+    if (writer->view.material_count > 0) rbli_put(json, "]");
+}
+
+/// A part of the binary chunk: one attribute of all vertices, or all indices of one width.
+typedef struct section {
+    const void *data;
+    size_t bytes, stride; /* of a vertex; 0 for indices */
+} section;
+
+static size_t list_sections(const glb_writer *writer, section out[6 + RBLI_PIECE_UV_SETS])
+{
+    size_t count = 0;
+    const float_array *arrays[4 + RBLI_PIECE_UV_SETS] = {&writer->positions, &writer->normals};
+    size_t widths[4 + RBLI_PIECE_UV_SETS] = {3, 3}, array_count = 2;
+    if (writer->tangents) widths[array_count] = 4, arrays[array_count++] = &writer->tangents_out;
+    if (writer->view.colors) widths[array_count] = 4, arrays[array_count++] = &writer->colors;
+    for (int set = 0; set < writer->uv_sets; set++)
+        widths[array_count] = 2, arrays[array_count++] = &writer->uvs[set];
+    for (size_t i = 0; i < array_count; i++)
+        out[count++] =
+            (section){arrays[i]->data, arrays[i]->count * sizeof(float), widths[i] * sizeof(float)};
+    out[count++] = (section){writer->indices32.data, writer->indices32.count * sizeof(uint32_t), 0};
+    out[count++] = (section){writer->indices16.data, writer->indices16.count * sizeof(uint16_t), 0};
+    return count;
+}
+
+static void put_accessors(
+    const glb_writer *writer, rbli_text *json, const section *sections, size_t section_count)
+{
+    static const char *const types[] = {"", "", "VEC2", "VEC3", "VEC4"};
+    size_t view_of[6 + RBLI_PIECE_UV_SETS], view_count = 0, offset = 0;
+    rbli_put(json, ",\"bufferViews\":[");
+    for (size_t s = 0; s < section_count; s++) {
+        if (sections[s].bytes == 0) continue;
+        view_of[s] = view_count;
+        rbli_put_format(json, "%s{\"buffer\":0,\"byteOffset\":%zu,\"byteLength\":%zu", view_count ? "," : "",
+            offset, sections[s].bytes);
+        if (sections[s].stride) rbli_put_format(json, ",\"byteStride\":%zu", sections[s].stride);
+        rbli_put_format(json, ",\"target\":%d}", sections[s].stride ? TARGET_VERTICES : TARGET_INDICES);
+        view_count++;
+        offset += sections[s].bytes;
+    }
+    rbli_put(json, "],\"accessors\":[");
+    for (size_t p = 0; p < writer->primitives.count; p++) {
+        const primitive *part = &writer->primitives.data[p];
+        for (size_t s = 0; s + 2 < section_count; s++) {
+            rbli_put_format(json,
+                "%s{\"bufferView\":%zu,\"byteOffset\":%zu,\"componentType\":%d,\"count\":%zu,\"type\":\"%s\"",
+                p + s ? "," : "", view_of[s], part->first_vertex * sections[s].stride, COMPONENT_FLOAT,
+                part->vertex_count, types[sections[s].stride / sizeof(float)]);
+            if (s == 0) {
+                rbli_put(json, ",\"min\":");
+                put_floats(json, part->min, 3);
+                rbli_put(json, ",\"max\":");
+                put_floats(json, part->max, 3);
+            }
+            rbli_put(json, "}");
+        }
+        size_t width = part->wide ? sizeof(uint32_t) : sizeof(uint16_t);
+        rbli_put_format(json,
+            ",{\"bufferView\":%zu,\"byteOffset\":%zu,\"componentType\":%d,\"count\":%zu,\"type\":\"SCALAR\"}",
+            view_of[section_count - (part->wide ? 2 : 1)], part->first_index * width,
+            part->wide ? COMPONENT_U32 : COMPONENT_U16, part->index_count);
+    }
+    rbli_put_format(json, "],\"buffers\":[{\"byteLength\":%zu}]", offset);
+}
+
+static void write_u32(rbli_file_writer *out, uint32_t value)
+{
+    uint8_t bytes[4] = {
+        (uint8_t)value, (uint8_t)(value >> 8), (uint8_t)(value >> 16), (uint8_t)(value >> 24)};
+    rbli_file_writer_write(out, bytes, sizeof bytes);
+}
+
+/// Header, JSON chunk, binary chunk; both padded to four bytes.
+static rbl_status write_chunks(
+    glb_writer *writer, rbli_text *json, const section *sections, size_t section_count, rbli_file_writer *out)
+{
+    while (json->count % 4)
+        rbli_put(json, " ");
+    rbl_status status = rbli_text_end(json);
+    if (status != RBL_OK) return status;
+    size_t binary = 0;
+    for (size_t s = 0; s < section_count; s++)
+        binary += sections[s].bytes;
+    size_t padded = (binary + 3) / 4 * 4, total = 12 + 8 + json->count + (binary ? 8 + padded : 0);
+    if (total > UINT32_MAX)
+        return rbli_fail(
+            writer->ctx, RBL_ERR_LIMIT, "a GLB file of %zu bytes: at most 2^32 − 1 are possible", total);
+    rbli_file_writer_write(out, "glTF", 4);
+    write_u32(out, 2);
+    write_u32(out, (uint32_t)total);
+    write_u32(out, (uint32_t)json->count);
+    rbli_file_writer_write(out, "JSON", 4);
+    rbli_file_writer_write(out, json->data, json->count);
+    if (!binary) return RBL_OK;
+    write_u32(out, (uint32_t)padded);
+    rbli_file_writer_write(out, "BIN\0", 4);
+    for (size_t s = 0; s < section_count; s++)
+        if (sections[s].bytes) rbli_file_writer_write(out, sections[s].data, sections[s].bytes);
+    rbli_file_writer_write(out, "\0\0\0", padded - binary);
+    return RBL_OK;
+}
+
+static void free_writer(glb_writer *writer)
+{
+    rbl_context *ctx = writer->ctx;
+    void *const owned[] = {writer->centers, writer->mesh_ends, writer->mesh_of_bone, writer->positions.data,
+        writer->normals.data, writer->tangents_out.data, writer->colors.data, writer->indices16.data,
+        writer->indices32.data, writer->primitives.data, writer->local, writer->first_face, writer->next_face,
+        writer->used, writer->slots, writer->vertex_corners};
+    for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
+        rbli_free(ctx, owned[i]);
+    for (int set = 0; set < RBLI_PIECE_UV_SETS; set++)
+        rbli_free(ctx, writer->uvs[set].data);
+    rbli_asset_view_free(ctx, &writer->view);
+}
+
+rbl_status rbli_write_glb(
+    rbl_context *ctx, const rbl_collection *collection, rbli_file_writer *out, rbli_glb_report *report)
+{
+    _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "arrays are written as they are");
+    rbl_status status = RBL_OK;
+    glb_writer writer = {.ctx = ctx};
+    rbli_text json = {.ctx = ctx};
+    int32_t mesh_count = 0;
+    RBL_TRY(rbli_asset_view_init(ctx, collection, &writer.view));
+    RBL_TRY(allocate(&writer));
+    for (size_t b = 0; b < writer.view.bone_count; b++) {
+        if (rbli_cancelled(ctx)) RBL_TRY(RBL_ERR_CANCELLED);
+        size_t before = writer.primitives.count;
+        if (rbli_asset_is_piece(&writer.view, b)) RBL_TRY(add_piece(&writer, b));
+        writer.mesh_ends[b] = writer.primitives.count;
+        writer.mesh_of_bone[b] = writer.primitives.count > before ? mesh_count++ : -1;
+    }
+    rbli_put(&json, "{\"asset\":{\"version\":\"2.0\",\"generator\":\"rubble\"}");
+    if (writer.view.bone_count > 0) RBL_TRY(put_nodes(&writer, &json));
+    put_meshes(&writer, &json);
+    put_materials(&writer, &json);
+    section sections[6 + RBLI_PIECE_UV_SETS];
+    size_t section_count = list_sections(&writer, sections);
+    if (writer.primitives.count > 0) put_accessors(&writer, &json, sections, section_count);
+    rbli_put(&json, "}");
+    RBL_TRY(write_chunks(&writer, &json, sections, section_count, out));
+    if (report) *report = writer.report;
+done:
+    rbli_text_free(&json);
+    free_writer(&writer);
+    return status;
+}
