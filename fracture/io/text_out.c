@@ -9,7 +9,7 @@
 
 enum { FLUSH_BYTES = 1 << 15 };
 
-void rbli_put_bytes(rbli_text *text, const char *bytes, size_t count)
+void rbli_put_bytes(rbli_text_out *text, const char *bytes, size_t count)
 {
     if (text->no_memory || count == 0) return;
     if (text->out && text->count >= FLUSH_BYTES) {
@@ -26,12 +26,12 @@ void rbli_put_bytes(rbli_text *text, const char *bytes, size_t count)
     text->count += count;
 }
 
-void rbli_put(rbli_text *text, const char *string)
+void rbli_put(rbli_text_out *text, const char *string)
 {
     rbli_put_bytes(text, string, strlen(string));
 }
 
-void rbli_put_format(rbli_text *text, const char *format, ...)
+void rbli_put_format(rbli_text_out *text, const char *format, ...)
 {
     char line[501];
     va_list arguments;
@@ -42,7 +42,7 @@ void rbli_put_format(rbli_text *text, const char *format, ...)
         rbli_put_bytes(text, line, (size_t)length < sizeof line ? (size_t)length : sizeof line - 1);
 }
 
-void rbli_put_size(rbli_text *text, size_t number)
+void rbli_put_size(rbli_text_out *text, size_t number)
 {
     char digits[24];
     size_t at = sizeof digits;
@@ -53,19 +53,19 @@ void rbli_put_size(rbli_text *text, size_t number)
     rbli_put_bytes(text, digits + at, sizeof digits - at);
 }
 
-void rbli_put_double(rbli_text *text, double value)
+void rbli_put_double(rbli_text_out *text, double value)
 {
     char digits[RBLI_NUMBER_TEXT_BYTES];
     rbli_put_bytes(text, digits, rbli_double_text(value, digits));
 }
 
-void rbli_put_float(rbli_text *text, float value)
+void rbli_put_float(rbli_text_out *text, float value)
 {
     char digits[RBLI_NUMBER_TEXT_BYTES];
     rbli_put_bytes(text, digits, rbli_float_text(value, digits));
 }
 
-void rbli_put_json_string(rbli_text *text, const char *string)
+void rbli_put_json_string(rbli_text_out *text, const char *string)
 {
     size_t length = strlen(string), done = 0;
     rbli_put(text, "\"");
@@ -90,17 +90,17 @@ void rbli_put_json_string(rbli_text *text, const char *string)
     rbli_put(text, "\"");
 }
 
-rbl_status rbli_text_end(rbli_text *text)
+rbl_status rbli_text_out_end(rbli_text_out *text)
 {
     rbl_status status = text->no_memory ? RBL_ERR_NO_MEMORY : RBL_OK;
     if (text->out) {
         if (status == RBL_OK) rbli_file_writer_write(text->out, text->data, text->count);
-        rbli_text_free(text);
+        rbli_text_out_free(text);
     }
     return status;
 }
 
-void rbli_text_free(rbli_text *text)
+void rbli_text_out_free(rbli_text_out *text)
 {
     rbli_free(text->ctx, text->data);
     text->data = NULL;

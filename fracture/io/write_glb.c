@@ -358,7 +358,7 @@ static rbl_status allocate(glb_writer *writer)
     return RBL_OK;
 }
 
-static void put_numbers(rbli_text *json, const double *values, size_t count)
+static void put_numbers(rbli_text_out *json, const double *values, size_t count)
 {
     rbli_put(json, "[");
     for (size_t i = 0; i < count; i++) {
@@ -368,7 +368,7 @@ static void put_numbers(rbli_text *json, const double *values, size_t count)
     rbli_put(json, "]");
 }
 
-static void put_floats(rbli_text *json, const float *values, size_t count)
+static void put_floats(rbli_text_out *json, const float *values, size_t count)
 {
     double wide[4];
     for (size_t i = 0; i < count; i++)
@@ -377,7 +377,7 @@ static void put_floats(rbli_text *json, const float *values, size_t count)
 }
 
 /// The node's transform: its parent's mesh is drawn around the parent's centre, its own around its own.
-static void put_transform(const glb_writer *writer, rbli_text *json, size_t bone)
+static void put_transform(const glb_writer *writer, rbli_text_out *json, size_t bone)
 {
     const rbli_asset_view *view = &writer->view;
     const double(*transforms)[16] = rbli_collection_read(view->collection, "bone", "transform", RBL_MAT4);
@@ -406,7 +406,7 @@ static void put_transform(const glb_writer *writer, rbli_text *json, size_t bone
     put_numbers(json, m, 16);
 }
 
-static rbl_status put_nodes(const glb_writer *writer, rbli_text *json)
+static rbl_status put_nodes(const glb_writer *writer, rbli_text_out *json)
 {
     const rbli_asset_view *view = &writer->view;
     rbl_context *ctx = writer->ctx;
@@ -445,7 +445,7 @@ done:
     return status;
 }
 
-static void put_meshes(const glb_writer *writer, rbli_text *json)
+static void put_meshes(const glb_writer *writer, rbli_text_out *json)
 {
     const rbli_asset_view *view = &writer->view;
     size_t accessors = 3 + (size_t)writer->tangents + (view->colors ? 1 : 0) + (size_t)writer->uv_sets, p = 0;
@@ -475,7 +475,7 @@ static void put_meshes(const glb_writer *writer, rbli_text *json)
     if (any) rbli_put(json, "]");
 }
 
-static void put_materials(const glb_writer *writer, rbli_text *json)
+static void put_materials(const glb_writer *writer, rbli_text_out *json)
 {
     const rbl_collection *collection = writer->view.collection;
     const float(*colors)[4] = rbli_collection_read(collection, "material", "base_color", RBL_FLOAT_4);
@@ -521,7 +521,7 @@ static size_t list_sections(const glb_writer *writer, section out[6 + RBLI_PIECE
 }
 
 static void put_accessors(
-    const glb_writer *writer, rbli_text *json, const section *sections, size_t section_count)
+    const glb_writer *writer, rbli_text_out *json, const section *sections, size_t section_count)
 {
     static const char *const types[] = {"", "", "VEC2", "VEC3", "VEC4"};
     size_t view_of[6 + RBLI_PIECE_UV_SETS], view_count = 0, offset = 0;
@@ -569,12 +569,12 @@ static void write_u32(rbli_file_writer *out, uint32_t value)
 }
 
 /// Header, JSON chunk, binary chunk; both padded to four bytes.
-static rbl_status write_chunks(
-    glb_writer *writer, rbli_text *json, const section *sections, size_t section_count, rbli_file_writer *out)
+static rbl_status write_chunks(glb_writer *writer, rbli_text_out *json, const section *sections,
+    size_t section_count, rbli_file_writer *out)
 {
     while (json->count % 4)
         rbli_put(json, " ");
-    rbl_status status = rbli_text_end(json);
+    rbl_status status = rbli_text_out_end(json);
     if (status != RBL_OK) return status;
     size_t binary = 0;
     for (size_t s = 0; s < section_count; s++)
@@ -618,7 +618,7 @@ rbl_status rbli_write_glb(
     _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "arrays are written as they are");
     rbl_status status = RBL_OK;
     glb_writer writer = {.ctx = ctx};
-    rbli_text json = {.ctx = ctx};
+    rbli_text_out json = {.ctx = ctx};
     int32_t mesh_count = 0;
     RBL_TRY(rbli_asset_view_init(ctx, collection, &writer.view));
     RBL_TRY(allocate(&writer));
@@ -640,7 +640,7 @@ rbl_status rbli_write_glb(
     RBL_TRY(write_chunks(&writer, &json, sections, section_count, out));
     if (report) *report = writer.report;
 done:
-    rbli_text_free(&json);
+    rbli_text_out_free(&json);
     free_writer(&writer);
     return status;
 }

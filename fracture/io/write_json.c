@@ -55,7 +55,7 @@ static void measure_bones(const rbli_asset_view *view, bone_sums *sums)
     }
 }
 
-static void put_vector(rbli_text *out, const double v[3])
+static void put_vector(rbli_text_out *out, const double v[3])
 {
     rbli_put(out, "[");
     for (int k = 0; k < 3; k++) {
@@ -85,7 +85,7 @@ static size_t list_length(const rbli_buffer *buffer, size_t index)
 }
 
 static void put_hulls(
-    const rbli_asset_view *view, rbli_text *out, size_t bone, int32_t first, const int32_t *next)
+    const rbli_asset_view *view, rbli_text_out *out, size_t bone, int32_t first, const int32_t *next)
 {
     const rbli_buffer *points = rbli_collection_buffer(view->collection, "convex", "points");
     const rbli_buffer *faces = rbli_collection_buffer(view->collection, "convex", "faces");
@@ -111,7 +111,7 @@ static const char *simulation_word(const int32_t *types, size_t bone)
     return type >= 0 && type < 4 ? words[type] : "dynamic";
 }
 
-static void put_bone(const rbli_asset_view *view, rbli_text *out, size_t b, const bone_sums *sums,
+static void put_bone(const rbli_asset_view *view, rbli_text_out *out, size_t b, const bone_sums *sums,
     const int32_t *first_hull, const int32_t *next_hull)
 {
     const rbl_collection *collection = view->collection;
@@ -157,8 +157,8 @@ static void put_bone(const rbli_asset_view *view, rbli_text *out, size_t b, cons
 }
 
 /// Pairs of bones (connection) or geometries (proximity) with their areas.
-static rbl_status put_pairs(rbl_context *ctx, const rbli_asset_view *view, rbli_text *out, const char *group,
-    const char *attribute, bool of_geometry)
+static rbl_status put_pairs(rbl_context *ctx, const rbli_asset_view *view, rbli_text_out *out,
+    const char *group, const char *attribute, bool of_geometry)
 {
     const rbl_collection *collection = view->collection;
     const int32_t(*pairs)[2] = rbli_collection_read(collection, group, attribute, RBL_INT32_2);
@@ -193,7 +193,7 @@ static rbl_status put_pairs(rbl_context *ctx, const rbli_asset_view *view, rbli_
 rbl_status rbli_write_json(rbl_context *ctx, const rbl_collection *collection, rbli_file_writer *writer)
 {
     rbl_status status = RBL_OK;
-    rbli_text text = {.ctx = ctx, .out = writer}, *out = &text;
+    rbli_text_out text = {.ctx = ctx, .out = writer}, *out = &text;
     rbli_asset_view view = {0};
     bone_sums *sums = NULL;
     int32_t *first_hull = NULL, *next_hull = NULL;
@@ -220,9 +220,9 @@ rbl_status rbli_write_json(rbl_context *ctx, const rbl_collection *collection, r
     rbli_put(out, "\n],\n\"connections\": [");
     RBL_TRY(put_pairs(ctx, &view, out, "connection", "bones", false));
     rbli_put(out, "\n]\n}\n");
-    status = rbli_text_end(out);
+    status = rbli_text_out_end(out);
 done:
-    rbli_text_free(out);
+    rbli_text_out_free(out);
     rbli_free(ctx, sums);
     rbli_free(ctx, first_hull);
     rbli_free(ctx, next_hull);

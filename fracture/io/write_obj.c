@@ -18,7 +18,7 @@ typedef struct float_table {
 typedef struct obj_writer {
     rbl_context *ctx;
     const rbli_asset_view *view;
-    rbli_text text;
+    rbli_text_out text;
     float_table uvs, normals;
     uint32_t *corner_uvs, *corner_normals; /* numbers of a piece's corners */
     size_t vertices_before, uvs_before, normals_before;
@@ -226,9 +226,9 @@ rbl_status rbli_write_obj(
         if (rbli_cancelled(ctx)) RBL_TRY(RBL_ERR_CANCELLED);
         if (rbli_asset_is_piece(&view, b)) put_piece(&writer, b);
     }
-    status = rbli_text_end(&writer.text);
+    status = rbli_text_out_end(&writer.text);
 done:
-    rbli_text_free(&writer.text);
+    rbli_text_out_free(&writer.text);
     rbli_free(ctx, writer.uvs.slots);
     rbli_free(ctx, writer.uvs.keys);
     rbli_free(ctx, writer.normals.slots);
@@ -243,7 +243,7 @@ rbl_status rbli_write_mtl(rbl_context *ctx, const rbl_collection *collection, rb
 {
     const float(*colors)[4] = rbli_collection_read(collection, "material", "base_color", RBL_FLOAT_4);
     obj_writer writer = {.text = {.ctx = ctx, .out = out}};
-    rbli_text *text = &writer.text;
+    rbli_text_out *text = &writer.text;
     rbli_put(text, "# rubble\n");
     for (size_t m = 0; m < rbli_collection_size(collection, "material"); m++) {
         put_name(&writer, "newmtl", rbli_collection_string(collection, "material", "name", m));
@@ -260,5 +260,5 @@ rbl_status rbli_write_mtl(rbl_context *ctx, const rbl_collection *collection, rb
         const char *texture = rbli_collection_string(collection, "material", "texture", m);
         if (*texture && strncmp(texture, "embedded:", 9) != 0) put_name(&writer, "map_Kd", texture);
     }
-    return rbli_text_end(text);
+    return rbli_text_out_end(text);
 }
