@@ -32,7 +32,11 @@ typedef struct rbli_cut_result {
     rbli_triangle_origins origins; /* source −1 − f: a cap triangle on facet f of the complex */
     rbli_contact *contacts; /* sorted by (a, b) */
     size_t contact_count;
-    double phase_ms[8]; /* thread-CPU-independent wall times of the phases: label, flood, order, regions, caps, assembly */
+    size_t film_count; /* parts without volume, thinner than rounding, left out */
+    size_t negative_count; /* parts of negative volume that no piece holds (folds): joined to the largest part of their
+                              cell or, alone there, left out */
+    size_t split_edge_count; /* edges that got a middle point because a piece would have had them twice */
+    double phase_ms[8]; /* wall times: mesh, complex, flood, labels, windings, mesh regions, facet regions, assembly */
 } rbli_cut_result;
 
 void rbli_cut_result_destroy(rbl_context *ctx, rbli_cut_result *result); /* NULL is fine */

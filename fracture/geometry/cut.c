@@ -1,0 +1,66 @@
+/// The cut: one arrangement of a closed mesh with a cell complex (CUT.md). The phases are in cut_*.c.
+
+#include "fracture/geometry/cut.h"
+
+#include <time.h>
+
+#include "fracture/geometry/cut_internal.h"
+
+static double now_ms(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec * 1e3 + (double)time.tv_nsec * 1e-6;
+}
+
+static void free_state(rbl_context *ctx, cut_state *s)
+{
+    void *arrays[] = {s->points, s->mesh.opposite, s->mesh.order, s->mesh.tree, s->mesh.vertex_half,
+        (void *)s->mesh.normals, s->complex.triangles, s->complex.planes, s->complex.boxes, s->complex.edges,
+        s->complex.loop_edge, s->complex.facet_triangle_start, s->complex.facet_axes, s->cut_triangles,
+        s->crossings, s->nodes, s->chains, s->bends, s->half_crossing, s->node_positions, s->vertex_label,
+        s->k_winding, s->edge_node_start, s->edge_nodes, s->faces, s->caps};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
+        rbli_free(ctx, arrays[i]);
+}
+
+void rbli_cut_result_destroy(rbl_context *ctx, rbli_cut_result *r)
+{
+    if (!r) return;
+    void *arrays[] = {r->piece_cell, r->piece_volume, r->vertex_start, r->triangle_start, r->positions,
+        r->vertex_source, r->triangles, r->origins.source, r->origins.weights_index, r->origins.weights,
+        r->contacts, r};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
+        rbli_free(ctx, arrays[i]);
+}
+
+typedef rbl_status (*phase_fn)(rbl_context *ctx, cut_state *state);
+
+rbl_status rbli_cut(rbl_context *ctx, const rbli_mesh_view *mesh, const rbli_cell_complex *complex,
+    const rbli_cut_options *options, rbli_cut_result **out)
+{
+    static const phase_fn phases[] = {cut_prepare_mesh, cut_prepare_complex, cut_flood, cut_label_vertices,
+        cut_wind_edges, cut_trace_mesh, cut_trace_facets};
+    enum { PHASE_COUNT = sizeof phases / sizeof *phases };
+    rbl_status status = RBL_OK;
+    cut_state state = {
+        .mesh_view = mesh, .complex_view = complex, .split_islands = !options || options->split_islands};
+    rbli_cut_result *result = NULL;
+    RBL_TRY_ALLOC(result = rbli_calloc(ctx, 1, sizeof *result));
+    double before = now_ms();
+    for (int i = 0; i < PHASE_COUNT; i++) {
+        RBL_TRY(phases[i](ctx, &state));
+        double after = now_ms();
+        result->phase_ms[i] = after - before;
+        before = after;
+        rbli_progress(ctx, (i + 1.0) / (PHASE_COUNT + 1));
+    }
+    RBL_TRY(cut_assemble(ctx, &state, result));
+    result->phase_ms[PHASE_COUNT] = now_ms() - before;
+    *out = result;
+    result = NULL;
+done:
+    free_state(ctx, &state);
+    rbli_cut_result_destroy(ctx, result);
+    return status;
+}

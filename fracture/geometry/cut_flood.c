@@ -1,0 +1,657 @@
+/// Finds every crossing of the mesh with the complex. The complex's triangles are sifted down the tree over
+/// the mesh: each node passes on those whose box and plane meet its box. What reaches a mesh triangle is
+/// decided exactly.
+
+#include "fracture/geometry/cut_internal.h"
+
+#include <stdlib.h>
+
+enum { TASK_COUNT = 128, FIRST_STACK = 4096 };
+
+/// One end of a segment: side 0 … 2 of the mesh triangle, or ON_EDGE with an edge of the complex.
+enum { ON_EDGE = 3 };
+typedef struct segment_end {
+    int32_t place, edge;
+    int32_t step; /* winding step along the edge */
+} segment_end;
+
+/// The crossing of one triangle of the complex with the mesh triangle, negative cell to the left.
+typedef struct segment {
+    int32_t facet, triangle;
+    segment_end end[2];
+} segment;
+
+typedef RBLI_ARRAY(int32_t) int_list;
+
+typedef struct output_block {
+    RBLI_ARRAY(cut_cut_triangle) triangles;
+    RBLI_ARRAY(cut_crossing) crossings;
+    RBLI_ARRAY(cut_node) nodes;
+    RBLI_ARRAY(cut_chain) chains;
+    RBLI_ARRAY(int32_t) bends;
+} output_block;
+
+typedef struct worker_scratch {
+    int_list stack; /* lists of candidates, those of the path from the root on top of each other */
+    RBLI_ARRAY(segment) segments;
+    int32_t *edge_node;  /* [real_edge_count] node of an edge on the current triangle … */
+    int32_t *edge_stamp; /* … valid where this is the triangle */
+} worker_scratch;
+
+typedef struct flood_task {
+    size_t node;
+    size_t list_start, list_count;
+} flood_task;
+
+typedef struct flood {
+    cut_state *state;
+    flood_task *tasks;
+    size_t task_count;
+    int_list lists;
+    output_block *blocks;
+    worker_scratch *workers;
+} flood;
+
+/* ---- sifting ---- */
+
+/// A dozen roundings of 24 bits at the grid's size.
+static const float PLANE_MARGIN = 0x1p28f;
+
+static bool box_meets(const float node[6], const cut_k_box *k)
+{
+    if (node[0] > k->high[0] || node[3] < k->low[0] || node[1] > k->high[1] || node[4] < k->low[1] ||
+        node[2] > k->high[2] || node[5] < k->low[2])
+        return false;
+    float distance = -k->offset, reach = 0;
+    for (int axis = 0; axis < 3; axis++) {
+        float middle = 0.5f * (node[axis] + node[axis + 3]), half = node[axis + 3] - middle;
+        distance += k->normal[axis] * middle;
+        reach += fabsf(k->normal[axis]) * half;
+    }
+    return fabsf(distance) <= reach + PLANE_MARGIN;
+}
+
+static rbl_status sift(rbl_context *ctx, const cut_state *state, const float node[6], const int32_t *list,
+    size_t count, int_list *out)
+{
+    rbl_status status = rbli_array_reserve(ctx, out, count);
+    if (status != RBL_OK) return status;
+    size_t kept = out->count;
+    for (size_t i = 0; i < count; i++) {
+        out->data[kept] = list[i];
+        kept += box_meets(node, &state->complex.boxes[list[i]]);
+    }
+    out->count = kept;
+    return RBL_OK;
+}
+
+/* ---- one pair of triangles, exactly ---- */
+
+static int side_of_plane(const cut_state *state, const cut_plane *plane, const int32_t v[3], int32_t point)
+{
+    int side = cut_plane_side(plane, state->points[point]);
+    return side ? side : rbli_orient(&state->orient, v[0], v[1], v[2], point);
+}
+
+static rbl_status record_end(rbl_context *ctx, segment *s, int *found, bool start, segment_end end)
+{
+    int which = start ? 0 : 1;
+    if (*found & 1 << which)
+        return rbli_fail(
+            ctx, RBL_ERR_INTERNAL, "cut: two triangles meet in more than one segment (facet %d)", s->facet);
+    *found |= 1 << which;
+    s->end[which] = end;
+    return RBL_OK;
+}
+
+/// Intersects mesh triangle `a` with a triangle of the complex; `*found` is 3 when they meet.
+static rbl_status intersect_pair(rbl_context *ctx, const cut_state *state, const int32_t a[3],
+    const cut_plane *mesh_plane, int32_t k_index, segment *s, int *found)
+{
+    rbl_status status = RBL_OK;
+    const cut_k_triangle *k = &state->complex.triangles[k_index];
+    const cut_plane *k_plane = &state->complex.planes[k_index];
+    *found = 0;
+    int a_side[3], k_side[3];
+    for (int i = 0; i < 3; i++)
+        a_side[i] = side_of_plane(state, k_plane, k->v, a[i]);
+    if (a_side[0] == a_side[1] && a_side[1] == a_side[2]) return RBL_OK;
+    for (int i = 0; i < 3; i++)
+        k_side[i] = side_of_plane(state, mesh_plane, a, k->v[i]);
+    if (k_side[0] == k_side[1] && k_side[1] == k_side[2]) return RBL_OK;
+
+    int lines[3][3] = {{0}}; /* side i of the mesh triangle against edge j of the complex's, 0: not asked */
+    s->facet = k->facet;
+    s->triangle = k_index;
+    for (int i = 0; i < 3; i++) {
+        int n = i == 2 ? 0 : i + 1;
+        if (a_side[i] == a_side[n]) continue;
+        for (int j = 0; j < 3; j++)
+            lines[i][j] = rbli_orient(&state->orient, a[i], a[n], k->v[j], k->v[j == 2 ? 0 : j + 1]);
+        if (lines[i][0] != lines[i][1] || lines[i][1] != lines[i][2]) continue;
+        RBL_TRY(record_end(ctx, s, found, a_side[i] < 0, (segment_end){i, -1, 0}));
+    }
+    for (int j = 0; j < 3 && *found != 3; j++) {
+        int n = j == 2 ? 0 : j + 1;
+        if (k_side[j] == k_side[n]) continue;
+        for (int i = 0; i < 3; i++)
+            if (lines[i][j] == 0)
+                lines[i][j] = rbli_orient(&state->orient, a[i], a[i == 2 ? 0 : i + 1], k->v[j], k->v[n]);
+        if (lines[0][j] != lines[1][j] || lines[1][j] != lines[2][j]) continue;
+        bool enters = k_side[j] > 0; /* from outside the mesh to inside, from v[j] to v[n] */
+        int32_t step = enters == (k->v[j] < k->v[n]) ? 1 : -1;
+        RBL_TRY(record_end(ctx, s, found, enters, (segment_end){ON_EDGE, k->edge[j], step}));
+    }
+    if (*found != 0 && *found != 3)
+        status = rbli_fail(ctx, RBL_ERR_INTERNAL, "cut: a segment on facet %d has one end", k->facet);
+done:
+    return status;
+}
+
+/* ---- chains ---- */
+
+static void end_position(
+    const cut_state *state, int32_t triangle, const int32_t a[3], const segment *s, int which, double out[3])
+{
+    const segment_end *end = &s->end[which];
+    const double *from, *to;
+    double t;
+    if (end->place == ON_EDGE) {
+        const int32_t *edge = state->complex.edges[end->edge];
+        from = state->points[edge[0]];
+        to = state->points[edge[1]];
+        t = rbli_crossing_parameter(&state->orient, a[0], a[1], a[2], edge[0], edge[1]);
+    } else {
+        const int32_t *v = state->complex.triangles[s->triangle].v;
+        int32_t i = a[end->place], n = a[(end->place + 1) % 3];
+        from = state->points[i];
+        to = state->points[n];
+        t = rbli_crossing_parameter(&state->orient, v[0], v[1], v[2], i, n);
+    }
+    (void)triangle;
+    for (int axis = 0; axis < 3; axis++)
+        out[axis] = from[axis] + t * (to[axis] - from[axis]);
+}
+
+/// True where a facet that is plane is crossed at an angle: then its line on the mesh triangle is straight.
+static bool surely_straight(
+    const cut_state *state, const cut_plane *mesh_plane, const segment *first, const segment *next)
+{
+    const float *n = state->complex.boxes[first->triangle].normal,
+                *m = state->complex.boxes[next->triangle].normal;
+    double same = 0, dot = 0, squared = 0;
+    for (int axis = 0; axis < 3; axis++) {
+        same += (double)n[axis] * m[axis];
+        dot += n[axis] * mesh_plane->normal[axis];
+        squared += mesh_plane->normal[axis] * mesh_plane->normal[axis];
+    }
+    return same > 1 - 1e-5 && dot * dot < 0.96 * squared;
+}
+
+/// Whether q lies on segment p–r up to rounding.
+static bool is_between(const double p[3], const double q[3], const double r[3])
+{
+    double chord = 0, along = 0, offset = 0;
+    for (int axis = 0; axis < 3; axis++) {
+        chord += (r[axis] - p[axis]) * (r[axis] - p[axis]);
+        along += (r[axis] - p[axis]) * (q[axis] - p[axis]);
+        offset += (q[axis] - p[axis]) * (q[axis] - p[axis]);
+    }
+    if (along < 0 || along > chord) return false;
+    return offset * chord - along * along <= 1e-14 * chord * chord;
+}
+
+static rbl_status node_of_end(rbl_context *ctx, const flood *f, worker_scratch *w, output_block *out,
+    int32_t triangle, const int32_t a[3], const segment_end *end, int32_t *node)
+{
+    const cut_state *state = f->state;
+    bool real = (size_t)end->edge < state->complex.real_edge_count;
+    if (real && w->edge_stamp[end->edge] == triangle) {
+        *node = w->edge_node[end->edge];
+        return RBL_OK;
+    }
+    const int32_t *edge = state->complex.edges[end->edge];
+    double t = rbli_crossing_parameter(&state->orient, a[0], a[1], a[2], edge[0], edge[1]);
+    *node = (int32_t)out->nodes.count;
+    if (real) {
+        w->edge_stamp[end->edge] = triangle;
+        w->edge_node[end->edge] = *node;
+    }
+    return rbli_array_push(ctx, &out->nodes, ((cut_node){triangle, end->edge, end->step, t}));
+}
+
+static rbl_status chain_end(rbl_context *ctx, const flood *f, worker_scratch *w, output_block *out,
+    int32_t triangle, const int32_t a[3], const segment *s, int which, cut_chain *chain)
+{
+    const segment_end *end = &s->end[which];
+    chain->end_triangle[which] = s->triangle;
+    if (end->place == ON_EDGE) return node_of_end(ctx, f, w, out, triangle, a, end, &chain->end[which]);
+    chain->end[which] = -1 - end->place;
+    return RBL_OK;
+}
+
+static bool is_flat_end(const cut_state *state, const segment_end *end)
+{
+    return end->place == ON_EDGE && (size_t)end->edge >= state->complex.real_edge_count;
+}
+
+/// Keeps the bends of a chain that are not on the straight line between its ends.
+static rbl_status keep_bends(rbl_context *ctx, const flood *f, worker_scratch *w, output_block *out,
+    int32_t triangle, const int32_t a[3], const segment *first, const int32_t *links, size_t link_count,
+    const segment *group, cut_chain *chain)
+{
+    rbl_status status = RBL_OK;
+    double p[3], r[3], q[3];
+    end_position(f->state, triangle, a, first, 0, p);
+    end_position(f->state, triangle, a, &group[links[link_count - 1]], 1, r);
+    for (size_t i = 0; i < link_count; i++) {
+        const segment *s = &group[links[i]];
+        end_position(f->state, triangle, a, s, 0, q);
+        if (is_between(p, q, r)) continue;
+        int32_t node;
+        RBL_TRY(node_of_end(ctx, f, w, out, triangle, a, &s->end[0], &node));
+        RBL_TRY(rbli_array_push(ctx, &out->bends, node));
+        chain->bend_count++;
+    }
+done:
+    return status;
+}
+
+/// Joins the segments of one facet through its diagonals.
+static rbl_status chain_facet(rbl_context *ctx, const flood *f, worker_scratch *w, output_block *out,
+    int32_t triangle, const int32_t a[3], const cut_plane *mesh_plane, const segment *group, size_t count)
+{
+    rbl_status status = RBL_OK;
+    const cut_state *state = f->state;
+    RBLI_ARRAY(int32_t) links = {0};
+    size_t joined = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (is_flat_end(state, &group[i].end[0])) continue;
+        cut_chain chain = {.facet = group[i].facet, .bend_start = (int32_t)out->bends.count};
+        RBL_TRY(chain_end(ctx, f, w, out, triangle, a, &group[i], 0, &chain));
+        const segment *last = &group[i];
+        bool straight = true;
+        links.count = 0;
+        joined++;
+        while (is_flat_end(state, &last->end[1])) {
+            size_t next = 0;
+            while (next < count &&
+                   !(group[next].end[0].place == ON_EDGE && group[next].end[0].edge == last->end[1].edge))
+                next++;
+            if (next == count || links.count == count) {
+                status = rbli_fail(
+                    ctx, RBL_ERR_INTERNAL, "cut: a chain on facet %d ends on a diagonal", group[i].facet);
+                goto done;
+            }
+            straight = straight && surely_straight(state, mesh_plane, last, &group[next]);
+            RBL_TRY(rbli_array_push(ctx, &links, (int32_t)next));
+            last = &group[next];
+            joined++;
+        }
+        if (!straight)
+            RBL_TRY(
+                keep_bends(ctx, f, w, out, triangle, a, &group[i], links.data, links.count, group, &chain));
+        RBL_TRY(chain_end(ctx, f, w, out, triangle, a, last, 1, &chain));
+        RBL_TRY(rbli_array_push(ctx, &out->chains, chain));
+    }
+    if (joined != count)
+        status = rbli_fail(ctx, RBL_ERR_INTERNAL, "cut: segments of facet %d are left over", group[0].facet);
+done:
+    rbli_free(ctx, links.data);
+    return status;
+}
+
+static int compare_segments(const segment *a, const segment *b)
+{
+    if (a->facet != b->facet) return a->facet < b->facet ? -1 : 1;
+    return a->triangle < b->triangle ? -1 : a->triangle > b->triangle;
+}
+
+static int compare_segments_untyped(const void *a, const void *b)
+{
+    return compare_segments(a, b);
+}
+
+static void sort_segments(segment *segments, size_t count)
+{
+    if (count > 32) {
+        qsort(segments, count, sizeof *segments, compare_segments_untyped);
+        return;
+    }
+    for (size_t i = 1; i < count; i++) {
+        segment moving = segments[i];
+        size_t j = i;
+        for (; j > 0 && compare_segments(&moving, &segments[j - 1]) < 0; j--)
+            segments[j] = segments[j - 1];
+        segments[j] = moving;
+    }
+}
+
+/// Stores the crossings of the sides that this triangle owns, in order.
+static rbl_status store_crossings(
+    rbl_context *ctx, const cut_state *state, output_block *out, int32_t triangle, const worker_scratch *w)
+{
+    rbl_status status = RBL_OK;
+    for (int side = 0; side < 3; side++) {
+        int32_t half = 3 * triangle + side;
+        int32_t from = cut_half_start(state, half), to = cut_half_end(state, half);
+        if (from > to) continue;
+        size_t first = out->crossings.count;
+        for (size_t i = 0; i < w->segments.count; i++)
+            for (int which = 0; which < 2; which++) {
+                const segment *s = &w->segments.data[i];
+                if (s->end[which].place != side) continue;
+                const int32_t *cells = cut_facet_cells(state, s->facet);
+                const int32_t *v = state->complex.triangles[s->triangle].v;
+                double t = rbli_crossing_parameter(&state->orient, v[0], v[1], v[2], from, to);
+                cut_crossing c = {half, s->triangle, cells[which], cells[1 - which], t};
+                RBL_TRY(rbli_array_push(ctx, &out->crossings, c));
+            }
+        if (out->crossings.count - first > 1)
+            RBL_TRY(
+                cut_order_crossings(ctx, state, out->crossings.data + first, out->crossings.count - first));
+    }
+done:
+    return status;
+}
+
+static rbl_status cut_one_triangle(rbl_context *ctx, const flood *f, worker_scratch *w, output_block *out,
+    int32_t triangle, const int32_t *list, size_t count)
+{
+    rbl_status status = RBL_OK;
+    const cut_state *state = f->state;
+    const int32_t *a = state->mesh_view->triangles[triangle];
+    float low[3], high[3];
+    for (int axis = 0; axis < 3; axis++) {
+        double x = state->points[a[0]][axis], y = state->points[a[1]][axis], z = state->points[a[2]][axis];
+        low[axis] = (float)fmin(fmin(x, y), z);
+        high[axis] = (float)fmax(fmax(x, y), z);
+    }
+    cut_plane mesh_plane;
+    bool have_plane = false;
+    w->segments.count = 0;
+    for (size_t i = 0; i < count; i++) {
+        const cut_k_box *box = &state->complex.boxes[list[i]];
+        /* The complex's box is rounded outward by more than this one's rounding. */
+        if (low[0] > box->high[0] || high[0] < box->low[0] || low[1] > box->high[1] ||
+            high[1] < box->low[1] || low[2] > box->high[2] || high[2] < box->low[2])
+            continue;
+        if (!have_plane)
+            mesh_plane = cut_plane_make(state->points[a[0]], state->points[a[1]], state->points[a[2]]);
+        have_plane = true;
+        segment s;
+        int found;
+        RBL_TRY(intersect_pair(ctx, state, a, &mesh_plane, list[i], &s, &found));
+        if (found) RBL_TRY(rbli_array_push(ctx, &w->segments, s));
+    }
+    if (w->segments.count == 0) return RBL_OK;
+    sort_segments(w->segments.data, w->segments.count);
+    cut_cut_triangle record = {triangle, (int32_t)out->chains.count, 0, (int32_t)out->nodes.count, 0};
+    for (size_t i = 0; i < w->segments.count;) {
+        size_t end = i + 1;
+        while (end < w->segments.count && w->segments.data[end].facet == w->segments.data[i].facet)
+            end++;
+        RBL_TRY(chain_facet(ctx, f, w, out, triangle, a, &mesh_plane, w->segments.data + i, end - i));
+        i = end;
+    }
+    RBL_TRY(store_crossings(ctx, state, out, triangle, w));
+    record.chain_count = (int32_t)out->chains.count - record.chain_start;
+    record.node_count = (int32_t)out->nodes.count - record.node_start;
+    status = rbli_array_push(ctx, &out->triangles, record);
+done:
+    return status;
+}
+
+/* ---- the recursion ---- */
+
+static rbl_status descend(rbl_context *ctx, const flood *f, worker_scratch *w, output_block *out, size_t node,
+    size_t list_start, size_t count)
+{
+    rbl_status status = RBL_OK;
+    const cut_state *state = f->state;
+    if (node >= state->mesh.leaf_count) {
+        size_t first = (node - state->mesh.leaf_count) * CUT_LEAF_TRIANGLES;
+        for (size_t i = first; i < first + CUT_LEAF_TRIANGLES && i < state->mesh_view->triangle_count; i++)
+            RBL_TRY(
+                cut_one_triangle(ctx, f, w, out, state->mesh.order[i], w->stack.data + list_start, count));
+        return RBL_OK;
+    }
+    if (rbli_cancelled(ctx)) return RBL_ERR_CANCELLED;
+    for (size_t child = 2 * node; child < 2 * node + 2; child++) {
+        size_t begin = w->stack.count;
+        RBL_TRY(
+            rbli_array_reserve(ctx, &w->stack, count)); /* so that the list below does not move while read */
+        RBL_TRY(sift(ctx, state, state->mesh.tree[child], w->stack.data + list_start, count, &w->stack));
+        if (w->stack.count > begin) RBL_TRY(descend(ctx, f, w, out, child, begin, w->stack.count - begin));
+        w->stack.count = begin;
+    }
+done:
+    return status;
+}
+
+static rbl_status task_block(rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
+{
+    (void)block;
+    flood *f = user;
+    worker_scratch *w = &f->workers[worker];
+    for (size_t i = begin; i < end; i++) {
+        const flood_task *task = &f->tasks[i];
+        w->stack.count = 0;
+        rbl_status status = rbli_array_reserve(ctx, &w->stack, task->list_count + FIRST_STACK);
+        if (status != RBL_OK) return status;
+        memcpy(w->stack.data, f->lists.data + task->list_start, task->list_count * sizeof(int32_t));
+        w->stack.count = task->list_count;
+        status = descend(ctx, f, w, &f->blocks[i], task->node, 0, task->list_count);
+        if (status != RBL_OK) return status;
+    }
+    return RBL_OK;
+}
+
+/// Sifts level by level until there are enough nodes to share out.
+static rbl_status make_tasks(rbl_context *ctx, flood *f)
+{
+    rbl_status status = RBL_OK;
+    const cut_state *state = f->state;
+    int_list next = {0};
+    flood_task *next_tasks = NULL;
+    RBL_TRY_ALLOC(f->tasks = rbli_alloc(ctx, 2 * TASK_COUNT, sizeof *f->tasks));
+    RBL_TRY_ALLOC(next_tasks = rbli_alloc(ctx, 2 * TASK_COUNT, sizeof *next_tasks));
+    RBL_TRY(rbli_array_reserve(ctx, &f->lists, state->complex.triangle_count));
+    RBL_TRY(rbli_array_reserve(ctx, &next, state->complex.triangle_count));
+    for (size_t i = 0; i < state->complex.triangle_count; i++)
+        next.data[i] = (int32_t)i;
+    RBL_TRY(sift(ctx, state, state->mesh.tree[1], next.data, state->complex.triangle_count, &f->lists));
+    f->tasks[0] = (flood_task){1, 0, f->lists.count};
+    f->task_count = 1;
+    for (size_t level = 1; level < state->mesh.leaf_count && f->task_count < TASK_COUNT && f->task_count > 0;
+         level *= 2) {
+        size_t count = 0;
+        next.count = 0;
+        for (size_t i = 0; i < f->task_count; i++)
+            for (size_t side = 0; side < 2; side++) {
+                const flood_task *task = &f->tasks[i];
+                size_t begin = next.count, child = 2 * task->node + side;
+                RBL_TRY(sift(ctx, state, state->mesh.tree[child], f->lists.data + task->list_start,
+                    task->list_count, &next));
+                if (next.count > begin) next_tasks[count++] = (flood_task){child, begin, next.count - begin};
+            }
+        if (rbli_cancelled(ctx)) {
+            status = RBL_ERR_CANCELLED;
+            goto done;
+        }
+        memcpy(f->tasks, next_tasks, count * sizeof *next_tasks);
+        f->task_count = count;
+        RBL_TRY(rbli_array_reserve(ctx, &f->lists, next.count));
+        f->lists.count = 0;
+        RBL_TRY(rbli_array_reserve(ctx, &f->lists, next.count));
+        memcpy(f->lists.data, next.data, next.count * sizeof *next.data);
+        f->lists.count = next.count;
+    }
+done:
+    rbli_free(ctx, next.data);
+    rbli_free(ctx, next_tasks);
+    return status;
+}
+
+/* ---- merging ---- */
+
+static rbl_status merge_blocks(rbl_context *ctx, flood *f)
+{
+    rbl_status status = RBL_OK;
+    cut_state *s = f->state;
+    for (size_t i = 0; i < f->task_count; i++) {
+        const output_block *b = &f->blocks[i];
+        s->cut_triangle_count += b->triangles.count;
+        s->crossing_count += b->crossings.count;
+        s->node_count += b->nodes.count;
+        s->chain_count += b->chains.count;
+        s->bend_count += b->bends.count;
+    }
+    if (s->crossing_count + s->node_count + (size_t)s->point_count > INT32_MAX / 4 ||
+        s->chain_count > INT32_MAX / 4)
+        return rbli_fail(ctx, RBL_ERR_LIMIT, "the cut has too many vertices");
+    RBL_TRY_ALLOC(s->cut_triangles = rbli_alloc(ctx, s->cut_triangle_count, sizeof *s->cut_triangles));
+    RBL_TRY_ALLOC(s->crossings = rbli_alloc(ctx, s->crossing_count, sizeof *s->crossings));
+    RBL_TRY_ALLOC(s->nodes = rbli_alloc(ctx, s->node_count, sizeof *s->nodes));
+    RBL_TRY_ALLOC(s->chains = rbli_alloc(ctx, s->chain_count, sizeof *s->chains));
+    RBL_TRY_ALLOC(s->bends = rbli_alloc(ctx, s->bend_count, sizeof *s->bends));
+    RBL_TRY_ALLOC(s->half_crossing = rbli_calloc(ctx, 3 * s->mesh_view->triangle_count, sizeof(int32_t)));
+    size_t triangle = 0, crossing = 0, node = 0, chain = 0, bend = 0;
+    for (size_t i = 0; i < f->task_count; i++) {
+        const output_block *b = &f->blocks[i];
+        for (size_t j = 0; j < b->triangles.count; j++) {
+            cut_cut_triangle record = b->triangles.data[j];
+            record.chain_start += (int32_t)chain;
+            record.node_start += (int32_t)node;
+            s->cut_triangles[triangle++] = record;
+        }
+        for (size_t j = 0; j < b->chains.count; j++) {
+            cut_chain record = b->chains.data[j];
+            record.bend_start += (int32_t)bend;
+            for (int which = 0; which < 2; which++)
+                if (record.end[which] >= 0) record.end[which] += (int32_t)node;
+            s->chains[chain + j] = record;
+        }
+        for (size_t j = 0; j < b->bends.count; j++)
+            s->bends[bend + j] = b->bends.data[j] + (int32_t)node;
+        for (size_t j = 0; j < b->crossings.count; j++) {
+            int32_t half = b->crossings.data[j].half;
+            if (s->half_crossing[half] == 0) s->half_crossing[half] = (int32_t)(crossing + j) + 1;
+            s->crossings[crossing + j] = b->crossings.data[j];
+        }
+        if (b->nodes.count) memcpy(s->nodes + node, b->nodes.data, b->nodes.count * sizeof *s->nodes);
+        chain += b->chains.count;
+        bend += b->bends.count;
+        crossing += b->crossings.count;
+        node += b->nodes.count;
+    }
+done:
+    return status;
+}
+
+static void interpolate(const double a[3], const double b[3], double t, double out[3])
+{
+    for (int axis = 0; axis < 3; axis++)
+        out[axis] = t <= 0.5 ? a[axis] + t * (b[axis] - a[axis]) : b[axis] - (1 - t) * (b[axis] - a[axis]);
+}
+
+static rbl_status place_block(
+    rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
+{
+    (void)ctx;
+    (void)block;
+    (void)worker;
+    cut_state *s = user;
+    for (size_t i = begin; i < end; i++) {
+        if (i < s->crossing_count) {
+            const cut_crossing *c = &s->crossings[i];
+            interpolate(s->points[cut_half_start(s, c->half)], s->points[cut_half_end(s, c->half)],
+                c->parameter, s->node_positions[i]);
+        } else {
+            const cut_node *n = &s->nodes[i - s->crossing_count];
+            const int32_t *edge = s->complex.edges[n->edge];
+            interpolate(s->points[edge[0]], s->points[edge[1]], n->parameter, s->node_positions[i]);
+        }
+    }
+    return RBL_OK;
+}
+
+/// Turns the ends of chains into arrangement vertices.
+static rbl_status resolve_block(
+    rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
+{
+    (void)block;
+    (void)worker;
+    cut_state *s = user;
+    for (size_t i = begin; i < end; i++) {
+        const cut_cut_triangle *record = &s->cut_triangles[i];
+        for (int32_t c = record->chain_start; c < record->chain_start + record->chain_count; c++) {
+            cut_chain *chain = &s->chains[c];
+            for (int which = 0; which < 2; which++) {
+                if (chain->end[which] >= 0) {
+                    chain->end[which] = cut_node_vertex(s, (size_t)chain->end[which]);
+                    continue;
+                }
+                size_t first = 0, j = 0;
+                size_t count = cut_crossings_of(
+                    s, cut_half_owner(s, 3 * record->triangle + (-1 - chain->end[which])), &first);
+                while (j < count && s->crossings[first + j].triangle != chain->end_triangle[which])
+                    j++;
+                if (j == count)
+                    return rbli_fail(ctx, RBL_ERR_INTERNAL,
+                        "cut: two mesh triangles disagree on their common edge (triangle %d)",
+                        record->triangle);
+                chain->end[which] = cut_crossing_vertex(s, first + j);
+            }
+            for (int32_t b = chain->bend_start; b < chain->bend_start + chain->bend_count; b++)
+                s->bends[b] = cut_node_vertex(s, (size_t)s->bends[b]);
+        }
+    }
+    return RBL_OK;
+}
+
+static void free_flood(rbl_context *ctx, flood *f, size_t worker_count)
+{
+    for (size_t i = 0; f->blocks && i < f->task_count; i++) {
+        rbli_free(ctx, f->blocks[i].triangles.data);
+        rbli_free(ctx, f->blocks[i].crossings.data);
+        rbli_free(ctx, f->blocks[i].nodes.data);
+        rbli_free(ctx, f->blocks[i].chains.data);
+        rbli_free(ctx, f->blocks[i].bends.data);
+    }
+    for (size_t i = 0; f->workers && i < worker_count; i++) {
+        rbli_free(ctx, f->workers[i].stack.data);
+        rbli_free(ctx, f->workers[i].segments.data);
+        rbli_free(ctx, f->workers[i].edge_node);
+        rbli_free(ctx, f->workers[i].edge_stamp);
+    }
+    rbli_free(ctx, f->blocks);
+    rbli_free(ctx, f->workers);
+    rbli_free(ctx, f->tasks);
+    rbli_free(ctx, f->lists.data);
+}
+
+rbl_status cut_flood(rbl_context *ctx, cut_state *state)
+{
+    rbl_status status = RBL_OK;
+    flood f = {.state = state};
+    size_t worker_count = (size_t)rbli_worker_count(ctx);
+    RBL_TRY(make_tasks(ctx, &f));
+    RBL_TRY_ALLOC(f.blocks = rbli_calloc(ctx, f.task_count, sizeof *f.blocks));
+    RBL_TRY_ALLOC(f.workers = rbli_calloc(ctx, worker_count, sizeof *f.workers));
+    for (size_t i = 0; i < worker_count; i++) {
+        worker_scratch *w = &f.workers[i];
+        RBL_TRY_ALLOC(w->edge_node = rbli_alloc(ctx, state->complex.real_edge_count, sizeof(int32_t)));
+        RBL_TRY_ALLOC(w->edge_stamp = rbli_alloc(ctx, state->complex.real_edge_count, sizeof(int32_t)));
+        memset(w->edge_stamp, 0xff, state->complex.real_edge_count * sizeof(int32_t));
+    }
+    RBL_TRY(rbli_parallel_for(ctx, f.task_count, 1, task_block, &f));
+    RBL_TRY(merge_blocks(ctx, &f));
+    RBL_TRY_ALLOC(state->node_positions = rbli_alloc(
+                      ctx, state->crossing_count + state->node_count, sizeof *state->node_positions));
+    RBL_TRY(rbli_parallel_for(ctx, state->crossing_count + state->node_count, 8192, place_block, state));
+    RBL_TRY(rbli_parallel_for(ctx, state->cut_triangle_count, 4096, resolve_block, state));
+done:
+    free_flood(ctx, &f, worker_count);
+    return status;
+}

@@ -1,0 +1,242 @@
+#ifndef RUBBLE_GEOMETRY_CUT_INTERNAL_H
+#define RUBBLE_GEOMETRY_CUT_INTERNAL_H
+
+/// What the phases of the cut share (CUT.md). Nothing outside cut*.c includes this.
+///
+/// Arrangement vertices have one numbering: mesh vertices, complex vertices, spare points, then nodes: first
+/// the crossings of mesh edges with complex triangles, then those of mesh triangles with complex edges.
+///
+/// Half-edge h of the mesh is side h % 3 of triangle h / 3, from corner h % 3 to the next one.
+
+#include "fracture/base/alloc.h"
+#include "fracture/base/threads.h"
+#include "fracture/geometry/cut.h"
+#include "fracture/geometry/orient.h"
+
+enum {
+    CUT_LEAF_TRIANGLES = 8, /* of the tree over the mesh */
+    CUT_SPARE_POINTS = 1,   /* the far end of a query's segment */
+    CUT_NO_LABEL = -2,      /* not known yet; −1 is the outside of the box */
+};
+
+/// The plane of a triangle with an error bound, so that a point's side costs a dozen operations.
+typedef struct cut_plane {
+    double base[3], normal[3], weight[3];
+} cut_plane;
+
+cut_plane cut_plane_make(const double a[3], const double b[3], const double c[3]);
+
+/// ±1, or 0 when the filter cannot tell.
+static inline int cut_plane_side(const cut_plane *plane, const double p[3])
+{
+    double x = p[0] - plane->base[0], y = p[1] - plane->base[1], z = p[2] - plane->base[2];
+    double value = plane->normal[0] * x + plane->normal[1] * y + plane->normal[2] * z;
+    double bound = plane->weight[0] * fabs(x) + plane->weight[1] * fabs(y) + plane->weight[2] * fabs(z);
+    return value > bound ? 1 : value < -bound ? -1 : 0;
+}
+
+/// A triangle of a facet. Edge j goes from v[j] to v[(j + 1) % 3].
+typedef struct cut_k_triangle {
+    int32_t v[3]; /* points */
+    int32_t edge[3];
+    int32_t facet;
+} cut_k_triangle;
+
+/// What the search needs of a triangle of the complex: rounded outward.
+typedef struct cut_k_box {
+    float low[3], high[3];
+    float normal[3], offset; /* unit normal; points of the plane have normal·p = offset */
+    int32_t triangle;
+    int32_t padding;
+} cut_k_box;
+
+/// The complex, triangulated. Edges below real_edge_count belong to facet loops, the others are flat:
+/// diagonals.
+typedef struct cut_complex {
+    const rbli_cell_complex *source;
+    int32_t first_point; /* number of the complex's vertex 0 among the points */
+    cut_k_triangle *triangles;
+    cut_plane *planes;
+    cut_k_box *boxes;
+    size_t triangle_count;
+    int32_t (*edges)[2]; /* points, the smaller first */
+    size_t edge_count, real_edge_count;
+    int32_t *loop_edge;            /* [facet_start[facet_count]] edge from this loop vertex to the next */
+    int32_t *facet_triangle_start; /* [facet_count + 1] */
+    int32_t (*facet_axes)[2];      /* the coordinate axes that project a facet counter-clockwise */
+} cut_complex;
+
+/// The mesh: pairing of half-edges and a tree of boxes over its triangles in Morton order.
+typedef struct cut_mesh {
+    const rbli_mesh_view *source;
+    int32_t *opposite;    /* [3 × triangle_count] */
+    int32_t *order;       /* triangles in Morton order */
+    size_t leaf_count;    /* rounded up to a power of two */
+    float (*tree)[6];     /* [2 × leaf_count] low, high; node n has children 2n and 2n + 1; leaf l is node
+                             leaf_count + l */
+    int32_t *vertex_half; /* [vertex_count] lowest half-edge that leaves the vertex, −1 for none */
+    _Atomic(uint64_t) *normals; /* [vertex_count] packed, 0 where not asked for yet */
+} cut_mesh;
+
+/// A mesh edge crosses a triangle of the complex. Stored once, along the half-edge whose start index is
+/// smaller.
+typedef struct cut_crossing {
+    int32_t half;
+    int32_t triangle;
+    int32_t from, to; /* cells along the half-edge */
+    double parameter;
+} cut_crossing;
+
+/// A mesh triangle crosses an edge of the complex (or a diagonal, where a chain bends).
+typedef struct cut_node {
+    int32_t mesh_triangle;
+    int32_t edge;
+    int32_t winding_step; /* +1: enters the mesh along the edge, from its smaller end */
+    double parameter;
+} cut_node;
+
+/// The part of a facet's line on a mesh triangle, from `end[0]` to `end[1]` with the facet's negative cell to
+/// the left (seen from outside the mesh). While collected, an end is a node number of the block, or −1 − i
+/// for side i of the triangle with the complex triangle in `end_triangle`; once resolved it is an arrangement
+/// vertex.
+typedef struct cut_chain {
+    int32_t facet;
+    int32_t end[2];
+    int32_t end_triangle[2];
+    int32_t bend_start, bend_count; /* in `bends`: nodes between the ends */
+} cut_chain;
+
+/// A mesh triangle with chains.
+typedef struct cut_cut_triangle {
+    int32_t triangle;
+    int32_t chain_start, chain_count;
+    int32_t node_start, node_count;
+} cut_cut_triangle;
+
+/// A triangle of the output on a mesh triangle.
+typedef struct cut_face {
+    int32_t v[3]; /* arrangement vertices */
+    int32_t label;
+    int32_t source; /* mesh triangle */
+} cut_face;
+
+/// A triangle of the output on a facet, counter-clockwise seen from the positive cell.
+typedef struct cut_cap {
+    int32_t v[3];
+    int32_t facet;
+} cut_cap;
+
+typedef struct cut_state {
+    const rbli_mesh_view *mesh_view;
+    const rbli_cell_complex *complex_view;
+    bool split_islands;
+    rbli_grid grid;
+    double (*points)[3]; /* mesh, complex, spare */
+    int32_t point_count;
+    rbli_orient_points orient;
+    cut_mesh mesh;
+    cut_complex complex;
+
+    cut_cut_triangle *cut_triangles;
+    size_t cut_triangle_count;
+    cut_crossing *crossings;
+    size_t crossing_count;
+    cut_node *nodes;
+    size_t node_count;
+    cut_chain *chains;
+    size_t chain_count;
+    int32_t *bends;
+    size_t bend_count;
+    int32_t *half_crossing; /* [3 × triangle_count] 1 + first crossing of an owning half-edge, 0 for none */
+    double (*node_positions)[3]; /* [crossing_count + node_count] */
+
+    int32_t *vertex_label;    /* [mesh vertex_count] */
+    int32_t *k_winding;       /* [complex vertex_count] */
+    int32_t *edge_node_start; /* [real_edge_count + 1] */
+    int32_t *edge_nodes;      /* nodes of an edge, from its smaller end */
+
+    cut_face *faces;
+    size_t face_count;
+    cut_cap *caps;
+    size_t cap_count;
+} cut_state;
+
+static inline int32_t cut_next_half(int32_t half)
+{
+    return half % 3 == 2 ? half - 2 : half + 1;
+}
+static inline int32_t cut_half_start(const cut_state *state, int32_t half)
+{
+    return state->mesh_view->triangles[half / 3][half % 3];
+}
+static inline int32_t cut_half_end(const cut_state *state, int32_t half)
+{
+    return cut_half_start(state, cut_next_half(half));
+}
+/// The half-edge that stores the crossings of this one's edge.
+static inline int32_t cut_half_owner(const cut_state *state, int32_t half)
+{
+    return cut_half_start(state, half) < cut_half_end(state, half) ? half : state->mesh.opposite[half];
+}
+/// Grid position of an arrangement vertex.
+static inline const double *cut_position(const cut_state *state, int32_t vertex)
+{
+    return vertex < state->point_count ? state->points[vertex]
+                                       : state->node_positions[vertex - state->point_count];
+}
+static inline int32_t cut_crossing_vertex(const cut_state *state, size_t crossing)
+{
+    return state->point_count + (int32_t)crossing;
+}
+static inline int32_t cut_node_vertex(const cut_state *state, size_t node)
+{
+    return state->point_count + (int32_t)(state->crossing_count + node);
+}
+/// Cells on the two sides of a facet.
+static inline const int32_t *cut_facet_cells(const cut_state *state, int32_t facet)
+{
+    return state->complex_view->facet_cells[facet];
+}
+/// How many crossings an owning half-edge has from its first one.
+static inline size_t cut_crossings_of(const cut_state *state, int32_t owner, size_t *first)
+{
+    int32_t stored = state->half_crossing[owner];
+    if (stored == 0) return 0;
+    *first = (size_t)stored - 1;
+    size_t end = *first;
+    while (end < state->crossing_count && state->crossings[end].half == owner)
+        end++;
+    return end - *first;
+}
+
+/// Sorts the crossings of one mesh edge along it; exact ties are ordered so that the cells chain. A single
+/// one is fine.
+rbl_status cut_order_crossings(
+    rbl_context *ctx, const cut_state *state, cut_crossing *crossings, size_t count);
+/// Reorders sorted crossings as little as possible so that they chain from cell `start`; false if there is no
+/// way.
+bool cut_chain_crossings(cut_crossing *crossings, size_t count, int32_t start);
+
+/// The axes that project along the largest component of a normal, counter-clockwise seen from its tip.
+void cut_projection_axes(const double normal[3], int32_t axes[2]);
+
+/// Phases in order. Each reads what the earlier ones left in the state.
+rbl_status cut_prepare_mesh(rbl_context *ctx, cut_state *state);
+rbl_status cut_prepare_complex(rbl_context *ctx, cut_state *state);
+rbl_status cut_flood(rbl_context *ctx, cut_state *state);
+rbl_status cut_label_vertices(rbl_context *ctx, cut_state *state);
+rbl_status cut_wind_edges(rbl_context *ctx, cut_state *state);
+rbl_status cut_trace_mesh(rbl_context *ctx, cut_state *state);
+rbl_status cut_trace_facets(rbl_context *ctx, cut_state *state);
+rbl_status cut_assemble(rbl_context *ctx, cut_state *state, rbli_cut_result *result);
+
+/// The integer normal of a mesh vertex (rbli_normal_fn; user is the state).
+void cut_vertex_normal(void *user, int32_t vertex, int64_t normal[3]);
+
+/// Calls `visit` for each mesh triangle whose box meets the box; stops at the first status that is not
+/// RBL_OK.
+typedef rbl_status (*cut_visit_fn)(rbl_context *ctx, int32_t triangle, void *user);
+rbl_status cut_visit_mesh(
+    rbl_context *ctx, const cut_state *state, const float box[6], cut_visit_fn visit, void *user);
+
+#endif

@@ -1,0 +1,481 @@
+/// Which cell each mesh vertex lies in, and how often the mesh winds around each vertex of the complex. Both
+/// spread along edges; crossings say what changes on the way. Only parts without any crossing need a query.
+
+#include "fracture/geometry/cut_internal.h"
+
+/* ---- order along edges ---- */
+
+/// Parameters are good to 2^-50; closer ones are compared exactly.
+static const double PARAMETER_MARGIN = 1e-14;
+
+static int compare_along_mesh_edge(const cut_state *state, const cut_crossing *a, const cut_crossing *b)
+{
+    double difference = a->parameter - b->parameter;
+    if (fabs(difference) > PARAMETER_MARGIN) return difference < 0 ? -1 : 1;
+    return rbli_compare_crossings(&state->orient, cut_half_start(state, a->half),
+        cut_half_end(state, a->half), state->complex.triangles[a->triangle].v,
+        state->complex.triangles[b->triangle].v);
+}
+
+static void rotate_to(cut_crossing *crossings, size_t from, size_t to)
+{
+    cut_crossing moving = crossings[from];
+    for (size_t i = from; i > to; i--)
+        crossings[i] = crossings[i - 1];
+    crossings[to] = moving;
+}
+
+/// Depth-first with backtracking; `budget` bounds the work.
+static bool chain_from(cut_crossing *crossings, size_t count, size_t position, int32_t start, int *budget)
+{
+    if (position == count) return true;
+    if (--*budget < 0) return false;
+    for (size_t i = position; i < count; i++) {
+        if (crossings[i].from != start) continue;
+        rotate_to(crossings, i, position);
+        if (chain_from(crossings, count, position + 1, crossings[position].to, budget)) return true;
+        cut_crossing moving = crossings[position]; /* put it back */
+        for (size_t j = position; j < i; j++)
+            crossings[j] = crossings[j + 1];
+        crossings[i] = moving;
+    }
+    return false;
+}
+
+bool cut_chain_crossings(cut_crossing *crossings, size_t count, int32_t start)
+{
+    int32_t label = start;
+    size_t i = 0;
+    for (; i < count; i++) {
+        size_t j = i;
+        while (j < count && crossings[j].from != label)
+            j++;
+        if (j == count) break;
+        rotate_to(crossings, j, i);
+        label = crossings[i].to;
+    }
+    if (i == count) return true;
+    int budget = 10000;
+    return count <= 64 && chain_from(crossings, count, 0, start, &budget);
+}
+
+/// The cell that is left once more than it is entered; the first one where the walk returns to its start.
+static int32_t chain_start(const cut_crossing *crossings, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        int net = 0;
+        for (size_t j = 0; j < count; j++)
+            net += (crossings[j].from == crossings[i].from) - (crossings[j].to == crossings[i].from);
+        if (net > 0) return crossings[i].from;
+    }
+    return crossings[0].from;
+}
+
+rbl_status cut_order_crossings(
+    rbl_context *ctx, const cut_state *state, cut_crossing *crossings, size_t count)
+{
+    for (size_t i = 1; i < count; i++) {
+        cut_crossing moving = crossings[i];
+        size_t j = i;
+        for (; j > 0 && compare_along_mesh_edge(state, &moving, &crossings[j - 1]) < 0; j--)
+            crossings[j] = crossings[j - 1];
+        crossings[j] = moving;
+    }
+    if (!cut_chain_crossings(crossings, count, chain_start(crossings, count)))
+        return rbli_fail(ctx, RBL_ERR_INTERNAL,
+            "cut: the cells along mesh edge %d–%d do not follow each other",
+            cut_half_start(state, crossings[0].half), cut_half_end(state, crossings[0].half));
+    return RBL_OK;
+}
+
+/* ---- queries ---- */
+
+/// Puts the spare point above the box, a little aside of `from` so that it is in general position.
+static int32_t place_query_end(cut_state *state, int32_t from)
+{
+    int32_t spare = state->point_count - 1;
+    double top = 0;
+    for (size_t v = 0; v < state->complex_view->vertex_count; v++)
+        top = fmax(top, state->points[state->complex.first_point + (int32_t)v][2]);
+    state->points[spare][0] = state->points[from][0] + 7919;
+    state->points[spare][1] = state->points[from][1] + 3571;
+    state->points[spare][2] = top + 1009;
+    return spare;
+}
+
+static void segment_box(const cut_state *state, int32_t a, int32_t b, float box[6])
+{
+    for (int axis = 0; axis < 3; axis++) {
+        double low = fmin(state->points[a][axis], state->points[b][axis]);
+        double high = fmax(state->points[a][axis], state->points[b][axis]);
+        box[axis] = (float)(low - fabs(low) * 0x1p-22);
+        box[axis + 3] = (float)(high + fabs(high) * 0x1p-22);
+    }
+}
+
+/// ±1 where segment a → b crosses a triangle to its positive or negative side, else 0.
+static int crosses(const cut_state *state, int32_t a, int32_t b, const int32_t v[3])
+{
+    int side_a = rbli_orient(&state->orient, v[0], v[1], v[2], a);
+    int side_b = rbli_orient(&state->orient, v[0], v[1], v[2], b);
+    if (side_a == side_b) return 0;
+    int line = rbli_orient(&state->orient, a, b, v[0], v[1]);
+    if (rbli_orient(&state->orient, a, b, v[1], v[2]) != line) return 0;
+    if (rbli_orient(&state->orient, a, b, v[2], v[0]) != line) return 0;
+    return side_b;
+}
+
+typedef struct cell_count {
+    int32_t cell, net;
+} cell_count;
+
+/// The cell of a mesh vertex: what is left once more than entered on the way out of the box.
+static rbl_status query_cell(rbl_context *ctx, cut_state *state, int32_t vertex, int32_t *cell)
+{
+    rbl_status status = RBL_OK;
+    RBLI_ARRAY(cell_count) counts = {0};
+    int32_t far_end = place_query_end(state, vertex);
+    float box[6];
+    segment_box(state, vertex, far_end, box);
+    for (size_t i = 0; i < state->complex.triangle_count; i++) {
+        const cut_k_box *k = &state->complex.boxes[i];
+        if (box[0] > k->high[0] || box[3] < k->low[0] || box[1] > k->high[1] || box[4] < k->low[1] ||
+            box[2] > k->high[2] || box[5] < k->low[2])
+            continue;
+        const cut_k_triangle *triangle = &state->complex.triangles[i];
+        int direction = crosses(state, vertex, far_end, triangle->v);
+        if (direction == 0) continue;
+        const int32_t *cells = cut_facet_cells(state, triangle->facet);
+        for (int which = 0; which < 2; which++) {
+            size_t j = 0;
+            while (j < counts.count && counts.data[j].cell != cells[which])
+                j++;
+            if (j == counts.count) RBL_TRY(rbli_array_push(ctx, &counts, ((cell_count){cells[which], 0})));
+            counts.data[j].net += which == 0 ? direction : -direction;
+        }
+    }
+    *cell = CUT_NO_LABEL;
+    for (size_t j = 0; j < counts.count; j++) {
+        if (counts.data[j].cell < 0 || counts.data[j].net == 0) continue;
+        if (counts.data[j].net != 1 || *cell != CUT_NO_LABEL) {
+            status = rbli_fail(ctx, RBL_ERR_INTERNAL, "cut: mesh vertex %d lies in several cells", vertex);
+            goto done;
+        }
+        *cell = counts.data[j].cell;
+    }
+    if (*cell == CUT_NO_LABEL)
+        status = rbli_fail(ctx, RBL_ERR_INTERNAL, "cut: mesh vertex %d lies in no cell", vertex);
+done:
+    rbli_free(ctx, counts.data);
+    return status;
+}
+
+typedef struct winding_query {
+    const cut_state *state;
+    int32_t from, to;
+    int32_t sum;
+} winding_query;
+
+static rbl_status visit_for_winding(rbl_context *ctx, int32_t triangle, void *user)
+{
+    (void)ctx;
+    winding_query *query = user;
+    query->sum += crosses(query->state, query->from, query->to, query->state->mesh_view->triangles[triangle]);
+    return RBL_OK;
+}
+
+/// How often the mesh winds around a vertex of the complex.
+static rbl_status query_winding(rbl_context *ctx, cut_state *state, int32_t point, int32_t *winding)
+{
+    winding_query query = {state, point, place_query_end(state, point), 0};
+    float box[6];
+    segment_box(state, point, query.to, box);
+    rbl_status status = cut_visit_mesh(ctx, state, box, visit_for_winding, &query);
+    *winding = query.sum; /* leaving to the positive side = outward ends one winding */
+    return status;
+}
+
+/* ---- mesh vertices ---- */
+
+static rbl_status set_label(rbl_context *ctx, cut_state *state, int32_t vertex, int32_t label)
+{
+    int32_t *stored = &state->vertex_label[vertex];
+    if (label < 0)
+        return rbli_fail(ctx, RBL_ERR_INTERNAL, "cut: mesh vertex %d lies outside of every cell", vertex);
+    if (*stored == CUT_NO_LABEL) *stored = label;
+    if (*stored != label)
+        return rbli_fail(
+            ctx, RBL_ERR_INTERNAL, "cut: mesh vertex %d lies in cells %d and %d", vertex, *stored, label);
+    return RBL_OK;
+}
+
+typedef struct label_flood {
+    uint8_t *seen;
+    int32_t *stack;
+    size_t depth;
+} label_flood;
+
+static void push_triangle(label_flood *flood, int32_t triangle)
+{
+    if (flood->seen[triangle]) return;
+    flood->seen[triangle] = 1;
+    flood->stack[flood->depth++] = triangle;
+}
+
+/// Spreads labels over sides that nothing crosses, to all triangles that hang together.
+static rbl_status spread_labels(rbl_context *ctx, cut_state *state, label_flood *flood)
+{
+    rbl_status status = RBL_OK;
+    size_t steps = 0;
+    while (flood->depth > 0) {
+        int32_t triangle = flood->stack[--flood->depth];
+        if ((++steps & 0xffff) == 0 && rbli_cancelled(ctx)) return RBL_ERR_CANCELLED;
+        const int32_t *v = state->mesh_view->triangles[triangle];
+        int32_t *label = state->vertex_label;
+        bool same = label[v[0]] == label[v[1]] && label[v[1]] == label[v[2]] && label[v[0]] != CUT_NO_LABEL;
+        for (int round = 0; round < 2 && !same; round++)
+            for (int side = 0; side < 3; side++) {
+                int32_t a = v[side], b = v[side == 2 ? 0 : side + 1];
+                if (label[a] == label[b]) continue;
+                if (state->half_crossing[cut_half_owner(state, 3 * triangle + side)]) continue;
+                if (label[a] == CUT_NO_LABEL)
+                    label[a] = label[b];
+                else
+                    RBL_TRY(set_label(ctx, state, b, label[a]));
+            }
+        for (int side = 0; side < 3; side++)
+            push_triangle(flood, state->mesh.opposite[3 * triangle + side] / 3);
+    }
+done:
+    return status;
+}
+
+/// Takes the labels of the ends of crossed edges; `closed` chooses edges whose ends lie in one cell, which
+/// come second because ties may hide where they start.
+static rbl_status seed_labels(rbl_context *ctx, cut_state *state, label_flood *flood, bool closed)
+{
+    rbl_status status = RBL_OK;
+    for (size_t i = 0; i < state->crossing_count;) {
+        int32_t half = state->crossings[i].half;
+        size_t end = i + 1;
+        while (end < state->crossing_count && state->crossings[end].half == half)
+            end++;
+        int32_t a = cut_half_start(state, half), b = cut_half_end(state, half);
+        bool returns = state->crossings[i].from == state->crossings[end - 1].to;
+        if (returns == closed) {
+            int32_t known =
+                state->vertex_label[a] != CUT_NO_LABEL ? state->vertex_label[a] : state->vertex_label[b];
+            if (closed && known != CUT_NO_LABEL && known != state->crossings[i].from)
+                cut_chain_crossings(state->crossings + i, end - i, known);
+            RBL_TRY(set_label(ctx, state, a, state->crossings[i].from));
+            RBL_TRY(set_label(ctx, state, b, state->crossings[end - 1].to));
+            push_triangle(flood, half / 3);
+            push_triangle(flood, state->mesh.opposite[half] / 3);
+            if (closed) RBL_TRY(spread_labels(ctx, state, flood));
+        }
+        i = end;
+    }
+    if (!closed) status = spread_labels(ctx, state, flood);
+done:
+    return status;
+}
+
+rbl_status cut_label_vertices(rbl_context *ctx, cut_state *state)
+{
+    rbl_status status = RBL_OK;
+    label_flood flood = {0};
+    size_t triangle_count = state->mesh_view->triangle_count;
+    RBL_TRY_ALLOC(state->vertex_label = rbli_alloc(ctx, state->mesh_view->vertex_count, sizeof(int32_t)));
+    RBL_TRY_ALLOC(flood.seen = rbli_calloc(ctx, triangle_count, 1));
+    RBL_TRY_ALLOC(flood.stack = rbli_alloc(ctx, triangle_count, sizeof(int32_t)));
+    for (size_t v = 0; v < state->mesh_view->vertex_count; v++)
+        state->vertex_label[v] = CUT_NO_LABEL;
+    RBL_TRY(seed_labels(ctx, state, &flood, false));
+    RBL_TRY(seed_labels(ctx, state, &flood, true));
+    for (size_t t = 0; t < triangle_count; t++) {
+        if (flood.seen[t]) continue;
+        int32_t vertex = state->mesh_view->triangles[t][0], cell = state->vertex_label[vertex];
+        if (cell == CUT_NO_LABEL) RBL_TRY(query_cell(ctx, state, vertex, &cell));
+        RBL_TRY(set_label(ctx, state, vertex, cell));
+        push_triangle(&flood, (int32_t)t);
+        RBL_TRY(spread_labels(ctx, state, &flood));
+    }
+done:
+    rbli_free(ctx, flood.seen);
+    rbli_free(ctx, flood.stack);
+    return status;
+}
+
+/* ---- windings of the complex's vertices ---- */
+
+enum { NO_WINDING = INT32_MIN };
+
+typedef struct wind_flood {
+    int32_t *start, *edges; /* edges of a vertex */
+    int32_t *net;           /* [real_edge_count] change of the winding from the smaller end to the larger */
+    int32_t *stack;
+    size_t depth;
+} wind_flood;
+
+static rbl_status collect_edges(rbl_context *ctx, const cut_state *state, wind_flood *w)
+{
+    rbl_status status = RBL_OK;
+    size_t vertex_count = state->complex_view->vertex_count, edge_count = state->complex.real_edge_count;
+    int32_t base = state->complex.first_point;
+    RBL_TRY_ALLOC(w->start = rbli_calloc(ctx, vertex_count + 2, sizeof(int32_t)));
+    RBL_TRY_ALLOC(w->edges = rbli_alloc(ctx, 2 * edge_count, sizeof(int32_t)));
+    RBL_TRY_ALLOC(w->net = rbli_calloc(ctx, edge_count, sizeof(int32_t)));
+    RBL_TRY_ALLOC(w->stack = rbli_alloc(ctx, vertex_count, sizeof(int32_t)));
+    for (size_t e = 0; e < edge_count; e++)
+        for (int end = 0; end < 2; end++)
+            w->start[state->complex.edges[e][end] - base + 2]++;
+    for (size_t v = 0; v < vertex_count; v++)
+        w->start[v + 2] += w->start[v + 1];
+    for (size_t e = 0; e < edge_count; e++)
+        for (int end = 0; end < 2; end++)
+            w->edges[w->start[state->complex.edges[e][end] - base + 1]++] = (int32_t)e;
+    for (size_t i = 0; i < state->node_count; i++)
+        if ((size_t)state->nodes[i].edge < edge_count)
+            w->net[state->nodes[i].edge] += state->nodes[i].winding_step;
+done:
+    return status;
+}
+
+static rbl_status spread_windings(rbl_context *ctx, cut_state *state, wind_flood *w)
+{
+    int32_t base = state->complex.first_point;
+    while (w->depth > 0) {
+        int32_t v = w->stack[--w->depth];
+        for (int32_t i = w->start[v]; i < w->start[v + 1]; i++) {
+            int32_t edge = w->edges[i];
+            const int32_t *ends = state->complex.edges[edge];
+            bool forward = ends[0] - base == v;
+            int32_t other = (forward ? ends[1] : ends[0]) - base;
+            int32_t winding = state->k_winding[v] + (forward ? w->net[edge] : -w->net[edge]);
+            if (state->k_winding[other] == NO_WINDING) {
+                state->k_winding[other] = winding;
+                w->stack[w->depth++] = other;
+            } else if (state->k_winding[other] != winding) {
+                return rbli_fail(ctx, RBL_ERR_INTERNAL, "cut: windings disagree at complex vertex %d", other);
+            }
+        }
+    }
+    return RBL_OK;
+}
+
+static rbl_status wind_vertices(rbl_context *ctx, cut_state *state, wind_flood *w)
+{
+    rbl_status status = RBL_OK;
+    const rbli_cell_complex *k = state->complex_view;
+    RBL_TRY_ALLOC(state->k_winding = rbli_alloc(ctx, k->vertex_count, sizeof(int32_t)));
+    for (size_t v = 0; v < k->vertex_count; v++)
+        state->k_winding[v] = NO_WINDING;
+    for (size_t f = 0; f < k->facet_count; f++) {
+        if (k->facet_cells[f][0] >= 0 && k->facet_cells[f][1] >= 0) continue;
+        for (int32_t i = k->facet_start[f]; i < k->facet_start[f + 1]; i++) {
+            int32_t v = k->facet_vertices[i];
+            if (state->k_winding[v] != NO_WINDING) continue;
+            state->k_winding[v] = 0;
+            w->stack[w->depth++] = v;
+        }
+    }
+    RBL_TRY(spread_windings(ctx, state, w));
+    for (size_t v = 0; v < k->vertex_count; v++) {
+        if (state->k_winding[v] != NO_WINDING) continue;
+        if (w->start[v] == w->start[v + 1]) {
+            state->k_winding[v] = 0; /* in no facet */
+            continue;
+        }
+        if (rbli_cancelled(ctx)) return RBL_ERR_CANCELLED;
+        RBL_TRY(query_winding(ctx, state, state->complex.first_point + (int32_t)v, &state->k_winding[v]));
+        w->stack[w->depth++] = (int32_t)v;
+        RBL_TRY(spread_windings(ctx, state, w));
+    }
+done:
+    return status;
+}
+
+/* ---- order along the complex's edges ---- */
+
+static int compare_along_k_edge(const cut_state *state, const cut_node *a, const cut_node *b)
+{
+    double difference = a->parameter - b->parameter;
+    if (fabs(difference) > PARAMETER_MARGIN) return difference < 0 ? -1 : 1;
+    const int32_t *edge = state->complex.edges[a->edge];
+    return rbli_compare_crossings(&state->orient, edge[0], edge[1],
+        state->mesh_view->triangles[a->mesh_triangle], state->mesh_view->triangles[b->mesh_triangle]);
+}
+
+/// Sorts the nodes of one edge; among exact ties the winding stays 0 or 1 where it can.
+static void order_nodes(const cut_state *state, int32_t *nodes, size_t count, int32_t winding)
+{
+    for (size_t i = 1; i < count; i++) {
+        int32_t moving = nodes[i];
+        size_t j = i;
+        for (; j > 0; j--) {
+            int order = compare_along_k_edge(state, &state->nodes[moving], &state->nodes[nodes[j - 1]]);
+            if (order > 0 ||
+                (order == 0 && state->nodes[moving].mesh_triangle > state->nodes[nodes[j - 1]].mesh_triangle))
+                break;
+            nodes[j] = nodes[j - 1];
+        }
+        nodes[j] = moving;
+    }
+    for (size_t i = 0; i < count; i++) {
+        int32_t wanted = winding > 0 ? -1 : 1;
+        size_t j = i;
+        while (
+            j < count &&
+            (j == i || compare_along_k_edge(state, &state->nodes[nodes[i]], &state->nodes[nodes[j]]) == 0) &&
+            state->nodes[nodes[j]].winding_step != wanted)
+            j++;
+        if (j < count && state->nodes[nodes[j]].winding_step == wanted &&
+            (j == i || compare_along_k_edge(state, &state->nodes[nodes[i]], &state->nodes[nodes[j]]) == 0)) {
+            int32_t moving = nodes[j];
+            for (; j > i; j--)
+                nodes[j] = nodes[j - 1];
+            nodes[i] = moving;
+        }
+        winding += state->nodes[nodes[i]].winding_step;
+    }
+}
+
+static rbl_status order_block(
+    rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
+{
+    (void)ctx;
+    (void)block;
+    (void)worker;
+    cut_state *state = user;
+    for (size_t e = begin; e < end; e++) {
+        int32_t first = state->edge_node_start[e], count = state->edge_node_start[e + 1] - first;
+        int32_t winding = state->k_winding[state->complex.edges[e][0] - state->complex.first_point];
+        if (count > 1) order_nodes(state, state->edge_nodes + first, (size_t)count, winding);
+    }
+    return RBL_OK;
+}
+
+rbl_status cut_wind_edges(rbl_context *ctx, cut_state *state)
+{
+    rbl_status status = RBL_OK;
+    wind_flood w = {0};
+    size_t edge_count = state->complex.real_edge_count;
+    RBL_TRY(collect_edges(ctx, state, &w));
+    RBL_TRY(wind_vertices(ctx, state, &w));
+    RBL_TRY_ALLOC(state->edge_node_start = rbli_calloc(ctx, edge_count + 2, sizeof(int32_t)));
+    RBL_TRY_ALLOC(state->edge_nodes = rbli_alloc(ctx, state->node_count, sizeof(int32_t)));
+    for (size_t i = 0; i < state->node_count; i++)
+        if ((size_t)state->nodes[i].edge < edge_count) state->edge_node_start[state->nodes[i].edge + 2]++;
+    for (size_t e = 0; e < edge_count; e++)
+        state->edge_node_start[e + 2] += state->edge_node_start[e + 1];
+    for (size_t i = 0; i < state->node_count; i++)
+        if ((size_t)state->nodes[i].edge < edge_count)
+            state->edge_nodes[state->edge_node_start[state->nodes[i].edge + 1]++] = (int32_t)i;
+    RBL_TRY(rbli_parallel_for(ctx, edge_count, 8192, order_block, state));
+done:
+    rbli_free(ctx, w.start);
+    rbli_free(ctx, w.edges);
+    rbli_free(ctx, w.net);
+    rbli_free(ctx, w.stack);
+    return status;
+}

@@ -1,0 +1,454 @@
+/// The mesh side of the cut: grid points, pairing of half-edges, vertex normals, a tree of boxes in Morton
+/// order.
+
+#include "fracture/geometry/cut_internal.h"
+
+#include <limits.h>
+
+cut_plane cut_plane_make(const double a[3], const double b[3], const double c[3])
+{
+    cut_plane plane;
+    double u[3], v[3], m[3];
+    for (int axis = 0; axis < 3; axis++) {
+        plane.base[axis] = a[axis];
+        u[axis] = b[axis] - a[axis];
+        v[axis] = c[axis] - a[axis];
+        m[axis] = fmax(fabs(u[axis]), fabs(v[axis]));
+    }
+    for (int axis = 0; axis < 3; axis++) {
+        int i = (axis + 1) % 3, j = (axis + 2) % 3;
+        plane.normal[axis] = u[i] * v[j] - u[j] * v[i];
+        plane.weight[axis] = 0x1p-49 * m[i] * m[j]; /* 16 roundings' worth; the value takes 8 at most */
+    }
+    return plane;
+}
+
+void cut_projection_axes(const double normal[3], int32_t axes[2])
+{
+    int axis = 0;
+    for (int i = 1; i < 3; i++)
+        if (fabs(normal[i]) > fabs(normal[axis])) axis = i;
+    bool flip = normal[axis] < 0;
+    axes[0] = (axis + (flip ? 2 : 1)) % 3;
+    axes[1] = (axis + (flip ? 1 : 2)) % 3;
+}
+
+/* ---- half-edges ---- */
+
+typedef struct pairing {
+    cut_state *state;
+    const int32_t *start; /* [vertex_count + 1] half-edges by their smaller end */
+    int32_t *halves;
+    _Atomic(int32_t) first_open; /* lowest half-edge without a partner, INT32_MAX for none */
+} pairing;
+
+static void report_open(pairing *p, int32_t half)
+{
+    int32_t lowest = atomic_load(&p->first_open);
+    while (half < lowest && !atomic_compare_exchange_weak(&p->first_open, &lowest, half)) {
+    }
+}
+
+/// Larger end of an edge, then direction.
+static uint64_t half_key(const cut_state *state, int32_t half)
+{
+    uint64_t a = (uint64_t)cut_half_start(state, half), b = (uint64_t)cut_half_end(state, half);
+    return a < b ? b << 1 : a << 1 | 1;
+}
+
+static void sort_halves(const cut_state *state, int32_t *halves, size_t count)
+{
+    /* Shell sort: buckets are tiny, and a fan of thousands still goes well. */
+    static const size_t gaps[] = {701, 301, 132, 57, 23, 10, 4, 1};
+    for (size_t g = 0; g < sizeof gaps / sizeof *gaps; g++)
+        for (size_t i = gaps[g]; i < count; i++) {
+            int32_t moving = halves[i];
+            uint64_t key = half_key(state, moving);
+            size_t j = i;
+            for (; j >= gaps[g] && half_key(state, halves[j - gaps[g]]) > key; j -= gaps[g])
+                halves[j] = halves[j - gaps[g]];
+            halves[j] = moving;
+        }
+}
+
+static rbl_status pair_block(rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
+{
+    (void)ctx;
+    (void)block;
+    (void)worker;
+    pairing *p = user;
+    const cut_state *state = p->state;
+    for (size_t v = begin; v < end; v++) {
+        int32_t *halves = p->halves + p->start[v];
+        size_t count = (size_t)(p->start[v + 1] - p->start[v]);
+        sort_halves(state, halves, count);
+        for (size_t i = 0; i < count;) {
+            uint64_t key = half_key(state, halves[i]);
+            size_t j = i + 1;
+            while (j < count && half_key(state, halves[j]) >> 1 == key >> 1)
+                j++;
+            if (j - i == 2 && (key & 1) == 0 && half_key(state, halves[i + 1]) == (key | 1)) {
+                state->mesh.opposite[halves[i]] = halves[i + 1];
+                state->mesh.opposite[halves[i + 1]] = halves[i];
+            } else {
+                for (size_t k = i; k < j; k++)
+                    report_open(p, halves[k]);
+            }
+            i = j;
+        }
+    }
+    return RBL_OK;
+}
+
+static rbl_status pair_half_edges(rbl_context *ctx, cut_state *state)
+{
+    const rbli_mesh_view *mesh = state->mesh_view;
+    rbl_status status = RBL_OK;
+    int32_t *start = NULL, *halves = NULL;
+    RBL_TRY_ALLOC(start = rbli_calloc(ctx, mesh->vertex_count + 2, sizeof *start));
+    RBL_TRY_ALLOC(halves = rbli_alloc(ctx, mesh->triangle_count * 3, sizeof *halves));
+    int32_t *vertex_half = state->mesh.vertex_half;
+    for (size_t v = 0; v < mesh->vertex_count; v++)
+        vertex_half[v] = -1;
+    for (size_t t = 0; t < mesh->triangle_count; t++) {
+        for (int i = 0; i < 3; i++) {
+            int32_t a = mesh->triangles[t][i], b = mesh->triangles[t][i == 2 ? 0 : i + 1];
+            if (a < 0 || (size_t)a >= mesh->vertex_count) {
+                status = rbli_fail(
+                    ctx, RBL_ERR_ARGUMENT, "triangle %zu names vertex %d of %zu", t, a, mesh->vertex_count);
+                goto done;
+            }
+            if (a == b) {
+                status = rbli_fail(ctx, RBL_ERR_OPEN_MESH, "triangle %zu has vertex %d twice", t, a);
+                goto done;
+            }
+            if (vertex_half[a] < 0) vertex_half[a] = (int32_t)(3 * t) + i;
+            start[(a < b ? a : b) + 2]++;
+        }
+    }
+    for (size_t v = 0; v < mesh->vertex_count; v++)
+        start[v + 2] += start[v + 1];
+    for (size_t t = 0; t < mesh->triangle_count; t++)
+        for (int i = 0; i < 3; i++) {
+            int32_t a = mesh->triangles[t][i], b = mesh->triangles[t][i == 2 ? 0 : i + 1];
+            halves[start[(a < b ? a : b) + 1]++] = (int32_t)(3 * t) + i;
+        }
+    pairing p = {state, start, halves, INT32_MAX};
+    RBL_TRY(rbli_parallel_for(ctx, mesh->vertex_count, 8192, pair_block, &p));
+    int32_t open = atomic_load(&p.first_open);
+    if (open != INT32_MAX)
+        status = rbli_fail(ctx, RBL_ERR_OPEN_MESH,
+            "edge %d–%d of triangle %d is not met exactly once by its reverse", cut_half_start(state, open),
+            cut_half_end(state, open), open / 3);
+done:
+    rbli_free(ctx, start);
+    rbli_free(ctx, halves);
+    return status;
+}
+
+/* ---- normals ---- */
+
+enum { UNIT_SCALE = 1 << 20, MAX_FAN = 512 };
+
+/// The unit normal of a triangle as integers, so that sums do not depend on their order. Zero for a flat one.
+static void unit_normal(const cut_state *state, int32_t triangle, int64_t normal[3])
+{
+    const int32_t *v = state->mesh_view->triangles[triangle];
+    cut_plane plane = cut_plane_make(state->points[v[0]], state->points[v[1]], state->points[v[2]]);
+    double *n = plane.normal;
+    double length = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
+    for (int axis = 0; axis < 3; axis++)
+        normal[axis] = length > 0 ? (int64_t)nearbyint(n[axis] / length * UNIT_SCALE) : 0;
+}
+
+static bool comes_before(const int64_t a[3], const int64_t b[3])
+{
+    for (int axis = 0; axis < 3; axis++)
+        if (a[axis] != b[axis]) return a[axis] < b[axis];
+    return false;
+}
+
+/// The sum of the unit normals around a vertex; then those it looks away from are added until none is left,
+/// so that moving against it moves behind every face around where that is possible (the perceptron rule).
+static void compute_normal(const cut_state *state, int32_t vertex, int64_t sum[3])
+{
+    int64_t fan[MAX_FAN][3];
+    int count = 0;
+    sum[0] = sum[1] = sum[2] = 0;
+    int32_t first = state->mesh.vertex_half[vertex];
+    int32_t half = first;
+    do {
+        int64_t *normal = fan[count < MAX_FAN ? count++ : MAX_FAN - 1];
+        unit_normal(state, half / 3, normal);
+        for (int axis = 0; axis < 3; axis++)
+            sum[axis] += normal[axis];
+        half = state->mesh.opposite[cut_next_half(cut_next_half(half))];
+    } while (half != first);
+    for (int round = 0; round < 32; round++) {
+        int worst = -1;
+        int64_t worst_dot = 0;
+        for (int i = 0; i < count; i++) {
+            int64_t *n = fan[i];
+            if (n[0] == 0 && n[1] == 0 && n[2] == 0) continue;
+            int64_t dot = n[0] * sum[0] + n[1] * sum[1] + n[2] * sum[2];
+            if (worst < 0 || dot < worst_dot || (dot == worst_dot && comes_before(n, fan[worst]))) {
+                worst = i;
+                worst_dot = dot;
+            }
+        }
+        if (worst < 0 || worst_dot > 0) break;
+        for (int axis = 0; axis < 3; axis++)
+            sum[axis] += fan[worst][axis];
+    }
+}
+
+void cut_vertex_normal(void *user, int32_t vertex, int64_t normal[3])
+{
+    const cut_state *state = user;
+    uint64_t packed = atomic_load_explicit(&state->mesh.normals[vertex], memory_order_relaxed);
+    if (packed == 0) {
+        int64_t sum[3] = {0, 0, 0};
+        if (state->mesh.vertex_half[vertex] >= 0) compute_normal(state, vertex, sum);
+        double largest = 0;
+        for (int axis = 0; axis < 3; axis++)
+            largest = fmax(largest, fabs((double)sum[axis]));
+        packed = (uint64_t)1 << 63;
+        for (int axis = 0; axis < 3; axis++) {
+            double scaled = largest > 0 ? nearbyint((double)sum[axis] / largest * RBLI_NORMAL_LIMIT) : 0;
+            packed |= (uint64_t)((int64_t)scaled + RBLI_NORMAL_LIMIT) << (16 * axis);
+        }
+        atomic_store_explicit(&state->mesh.normals[vertex], packed, memory_order_relaxed);
+    }
+    for (int axis = 0; axis < 3; axis++)
+        normal[axis] = (int64_t)(packed >> (16 * axis) & 0xffff) - RBLI_NORMAL_LIMIT;
+}
+
+/* ---- the tree ---- */
+
+static uint32_t spread_bits(uint32_t x)
+{
+    x &= 0x3ff;
+    x = (x | x << 16) & 0x030000ff;
+    x = (x | x << 8) & 0x0300f00f;
+    x = (x | x << 4) & 0x030c30c3;
+    return (x | x << 2) & 0x09249249;
+}
+
+typedef struct keyed_triangle {
+    uint32_t key;
+    int32_t triangle;
+} keyed_triangle;
+
+static void triangle_box(const cut_state *state, int32_t triangle, float box[6])
+{
+    const int32_t *v = state->mesh_view->triangles[triangle];
+    for (int axis = 0; axis < 3; axis++) {
+        double a = state->points[v[0]][axis], b = state->points[v[1]][axis], c = state->points[v[2]][axis];
+        /* Rounded outward: a float has 24 bits. */
+        double low = fmin(fmin(a, b), c), high = fmax(fmax(a, b), c);
+        box[axis] = (float)(low - fabs(low) * 0x1p-23);
+        box[axis + 3] = (float)(high + fabs(high) * 0x1p-23);
+    }
+}
+
+static rbl_status key_block(rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
+{
+    (void)ctx;
+    (void)block;
+    (void)worker;
+    void **arguments = user;
+    const cut_state *state = arguments[0];
+    keyed_triangle *keyed = arguments[1];
+    const double *box = arguments[2];
+    for (size_t t = begin; t < end; t++) {
+        const int32_t *v = state->mesh_view->triangles[t];
+        uint32_t key = 0;
+        for (int axis = 0; axis < 3; axis++) {
+            double middle =
+                (state->points[v[0]][axis] + state->points[v[1]][axis] + state->points[v[2]][axis]) / 3;
+            double cell = (middle - box[axis]) * box[3];
+            uint32_t bits = cell > 0 ? (cell < 1023 ? (uint32_t)cell : 1023) : 0;
+            key |= spread_bits(bits) << axis;
+        }
+        keyed[t] = (keyed_triangle){key, (int32_t)t};
+    }
+    return RBL_OK;
+}
+
+/// Stable, three passes of ten bits; the result is in `keyed` after an odd number of passes in `spare`, so
+/// four are avoided.
+static void radix_sort(keyed_triangle *keyed, keyed_triangle *spare, size_t count)
+{
+    for (int shift = 0; shift < 30; shift += 10) {
+        size_t start[1025] = {0};
+        for (size_t i = 0; i < count; i++)
+            start[(keyed[i].key >> shift & 1023) + 1]++;
+        for (int i = 0; i < 1024; i++)
+            start[i + 1] += start[i];
+        for (size_t i = 0; i < count; i++)
+            spare[start[keyed[i].key >> shift & 1023]++] = keyed[i];
+        keyed_triangle *swap = keyed;
+        keyed = spare;
+        spare = swap;
+    }
+}
+
+static rbl_status leaf_block(rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
+{
+    (void)ctx;
+    (void)block;
+    (void)worker;
+    cut_state *state = user;
+    size_t count = state->mesh_view->triangle_count;
+    for (size_t leaf = begin; leaf < end; leaf++) {
+        float *box = state->mesh.tree[state->mesh.leaf_count + leaf];
+        for (int axis = 0; axis < 3; axis++) {
+            box[axis] = INFINITY;
+            box[axis + 3] = -INFINITY;
+        }
+        for (size_t i = leaf * CUT_LEAF_TRIANGLES; i < (leaf + 1) * CUT_LEAF_TRIANGLES && i < count; i++) {
+            float one[6];
+            triangle_box(state, state->mesh.order[i], one);
+            for (int axis = 0; axis < 3; axis++) {
+                if (one[axis] < box[axis]) box[axis] = one[axis];
+                if (one[axis + 3] > box[axis + 3]) box[axis + 3] = one[axis + 3];
+            }
+        }
+    }
+    return RBL_OK;
+}
+
+static rbl_status build_tree(rbl_context *ctx, cut_state *state, const double low[3], const double high[3])
+{
+    rbl_status status = RBL_OK;
+    size_t count = state->mesh_view->triangle_count;
+    keyed_triangle *keyed = NULL;
+    RBL_TRY_ALLOC(keyed = rbli_alloc(ctx, 2 * count, sizeof *keyed));
+    double size = fmax(fmax(high[0] - low[0], high[1] - low[1]), high[2] - low[2]);
+    double box[4] = {low[0], low[1], low[2], size > 0 ? 1024 / size : 0};
+    void *arguments[] = {state, keyed, box};
+    RBL_TRY(rbli_parallel_for(ctx, count, 16384, key_block, arguments));
+    radix_sort(keyed, keyed + count, count);
+    for (size_t i = 0; i < count; i++)
+        state->mesh.order[i] = keyed[count + i].triangle; /* three passes: the result is in the spare half */
+    size_t leaves = (count + CUT_LEAF_TRIANGLES - 1) / CUT_LEAF_TRIANGLES, rounded = 1;
+    while (rounded < leaves)
+        rounded *= 2;
+    state->mesh.leaf_count = rounded;
+    RBL_TRY_ALLOC(state->mesh.tree = rbli_alloc(ctx, 2 * rounded, sizeof *state->mesh.tree));
+    RBL_TRY(rbli_parallel_for(ctx, rounded, 2048, leaf_block, state));
+    for (size_t node = rounded - 1; node > 0; node--) {
+        const float *a = state->mesh.tree[2 * node], *b = state->mesh.tree[2 * node + 1];
+        float *out = state->mesh.tree[node];
+        for (int axis = 0; axis < 3; axis++) {
+            out[axis] = a[axis] < b[axis] ? a[axis] : b[axis];
+            out[axis + 3] = a[axis + 3] > b[axis + 3] ? a[axis + 3] : b[axis + 3];
+        }
+    }
+done:
+    rbli_free(ctx, keyed);
+    return status;
+}
+
+rbl_status cut_visit_mesh(
+    rbl_context *ctx, const cut_state *state, const float box[6], cut_visit_fn visit, void *user)
+{
+    size_t stack[64];
+    int depth = 0;
+    stack[depth++] = 1;
+    while (depth > 0) {
+        size_t node = stack[--depth];
+        const float *b = state->mesh.tree[node];
+        if (b[0] > box[3] || b[3] < box[0] || b[1] > box[4] || b[4] < box[1] || b[2] > box[5] ||
+            b[5] < box[2])
+            continue;
+        if (node < state->mesh.leaf_count) {
+            stack[depth++] = 2 * node + 1;
+            stack[depth++] = 2 * node;
+            continue;
+        }
+        size_t first = (node - state->mesh.leaf_count) * CUT_LEAF_TRIANGLES;
+        for (size_t i = first; i < first + CUT_LEAF_TRIANGLES && i < state->mesh_view->triangle_count; i++) {
+            float one[6];
+            triangle_box(state, state->mesh.order[i], one);
+            if (one[0] > box[3] || one[3] < box[0] || one[1] > box[4] || one[4] < box[1] || one[2] > box[5] ||
+                one[5] < box[2])
+                continue;
+            rbl_status status = visit(ctx, state->mesh.order[i], user);
+            if (status != RBL_OK) return status;
+        }
+    }
+    return RBL_OK;
+}
+
+/* ---- points ---- */
+
+/// The box of the vertices in use; fails on a coordinate that is not finite.
+static rbl_status used_box(rbl_context *ctx, const cut_state *state, double low[3], double high[3])
+{
+    const rbli_mesh_view *mesh = state->mesh_view;
+    for (size_t v = 0; v < mesh->vertex_count; v++) {
+        if (state->mesh.vertex_half[v] < 0) continue;
+        for (int axis = 0; axis < 3; axis++) {
+            double x = mesh->positions[v][axis];
+            if (!isfinite(x)) return rbli_fail(ctx, RBL_ERR_ARGUMENT, "mesh vertex %zu is not finite", v);
+            low[axis] = fmin(low[axis], x);
+            high[axis] = fmax(high[axis], x);
+        }
+    }
+    return RBL_OK;
+}
+
+rbl_status cut_prepare_mesh(rbl_context *ctx, cut_state *state)
+{
+    rbl_status status = RBL_OK;
+    const rbli_mesh_view *mesh = state->mesh_view;
+    const rbli_cell_complex *complex = state->complex_view;
+    size_t half_count = mesh->triangle_count * 3;
+    size_t point_count = mesh->vertex_count + complex->vertex_count + CUT_SPARE_POINTS;
+    if (half_count > INT32_MAX / 4 || point_count > INT32_MAX / 4)
+        return rbli_fail(
+            ctx, RBL_ERR_LIMIT, "the mesh has too many triangles to cut (%zu)", mesh->triangle_count);
+    RBL_TRY_ALLOC(state->mesh.opposite = rbli_alloc(ctx, half_count, sizeof(int32_t)));
+    RBL_TRY_ALLOC(state->mesh.order = rbli_alloc(ctx, mesh->triangle_count, sizeof(int32_t)));
+    RBL_TRY_ALLOC(state->mesh.vertex_half = rbli_alloc(ctx, mesh->vertex_count, sizeof(int32_t)));
+    RBL_TRY_ALLOC(state->mesh.normals = rbli_calloc(ctx, mesh->vertex_count, sizeof(uint64_t)));
+    RBL_TRY_ALLOC(state->points = rbli_alloc(ctx, point_count, sizeof *state->points));
+    RBL_TRY(pair_half_edges(ctx, state));
+
+    double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
+    RBL_TRY(used_box(ctx, state, low, high));
+    double mesh_low[3] = {low[0], low[1], low[2]}, mesh_high[3] = {high[0], high[1], high[2]};
+    double k_low[3] = {INFINITY, INFINITY, INFINITY}, k_high[3] = {-INFINITY, -INFINITY, -INFINITY};
+    for (size_t v = 0; v < complex->vertex_count; v++)
+        for (int axis = 0; axis < 3; axis++) {
+            double x = complex->vertices[v][axis];
+            if (!isfinite(x)) return rbli_fail(ctx, RBL_ERR_ARGUMENT, "complex vertex %zu is not finite", v);
+            k_low[axis] = fmin(k_low[axis], x);
+            k_high[axis] = fmax(k_high[axis], x);
+        }
+    for (int axis = 0; axis < 3 && mesh->triangle_count > 0; axis++) {
+        if (!(k_low[axis] < low[axis] && high[axis] < k_high[axis]))
+            return rbli_fail(ctx, RBL_ERR_ARGUMENT, "the complex does not contain the mesh");
+        low[axis] = k_low[axis];
+        high[axis] = k_high[axis];
+    }
+    state->grid = rbli_grid_make(low, high);
+    state->point_count = (int32_t)point_count;
+    for (size_t v = 0; v < mesh->vertex_count; v++) {
+        if (state->mesh.vertex_half[v] >= 0)
+            rbli_grid_snap(&state->grid, mesh->positions[v], state->points[v]);
+        else
+            memset(state->points[v], 0, sizeof state->points[v]);
+    }
+    for (size_t v = 0; v < complex->vertex_count; v++)
+        rbli_grid_snap(&state->grid, complex->vertices[v], state->points[mesh->vertex_count + v]);
+    memset(state->points[point_count - 1], 0, sizeof *state->points);
+    state->orient = (rbli_orient_points){
+        (const double(*)[3])state->points, (int32_t)mesh->vertex_count, cut_vertex_normal, state};
+    rbli_grid_snap(&state->grid, mesh_low, low);
+    rbli_grid_snap(&state->grid, mesh_high, high);
+    RBL_TRY(build_tree(ctx, state, low, high));
+done:
+    return status;
+}

@@ -1,0 +1,524 @@
+/// Traces the regions of cells on mesh triangles and of the mesh's inside on facets, and triangulates each
+/// one once. The next arc is the one that leaves the vertex with the same label: nothing is sorted by angle,
+/// so closure does not depend on rounded positions.
+
+#include "fracture/geometry/cut_internal.h"
+#include "fracture/geometry/cut_polygon.h"
+
+#include <stdlib.h>
+
+enum { FACE_GRAIN = 512, FACET_GRAIN = 256, LINEAR_ARCS = 12 };
+
+/// Loops flatter than this, area against squared perimeter, are never holes.
+static const double FLAT_LOOP = 1e-11;
+
+/// A directed piece of a region's border with the region to its left.
+typedef struct arc {
+    int32_t from, to, label;
+    int32_t chain;    /* its bends belong between the ends; −1 for none */
+    int32_t backward; /* the chain is walked from end[1] to end[0] */
+    int32_t next;     /* in the hash bucket */
+    int32_t used;
+} arc;
+
+typedef struct loop {
+    int32_t start, count; /* in loop_vertices */
+    int32_t label;
+    int32_t parent; /* the loop it is a hole of, −1: an outer loop */
+    double area2;
+} loop;
+
+typedef struct region_scratch {
+    RBLI_ARRAY(arc) arcs;
+    RBLI_ARRAY(int32_t) buckets;
+    RBLI_ARRAY(int32_t) loop_vertices;
+    RBLI_ARRAY(double) flat; /* pairs, parallel to loop_vertices */
+    RBLI_ARRAY(loop) loops;
+    RBLI_ARRAY(int32_t) polygon_vertices, polygon_start;
+    RBLI_ARRAY(double) polygon_flat;
+    RBLI_ARRAY(int32_t) triangles; /* output: three arrangement vertices each */
+    cut_polygon polygon;
+} region_scratch;
+
+typedef struct region_pass {
+    cut_state *state;
+    region_scratch *workers;
+    size_t worker_count;
+    struct region_block {
+        RBLI_ARRAY(cut_face) faces;
+        RBLI_ARRAY(cut_cap) caps;
+    } * blocks;
+    size_t block_count;
+    int32_t *facet_chain_start, *facet_chains; /* chains of a facet */
+} region_pass;
+
+/* ---- tracing ---- */
+
+static rbl_status add_arc(rbl_context *ctx, region_scratch *r, int32_t from, int32_t to, int32_t label,
+    int32_t chain, int32_t backward)
+{
+    return rbli_array_push(ctx, &r->arcs, ((arc){from, to, label, chain, backward, -1, 0}));
+}
+
+static uint32_t hash_arc(int32_t vertex, int32_t label)
+{
+    uint32_t x = (uint32_t)vertex * 0x9e3779b1u ^ (uint32_t)label * 0x85ebca6bu;
+    return x ^ x >> 15;
+}
+
+static rbl_status index_arcs(rbl_context *ctx, region_scratch *r)
+{
+    size_t size = 16;
+    while (size < 2 * r->arcs.count)
+        size *= 2;
+    r->buckets.count = 0;
+    rbl_status status = rbli_array_reserve(ctx, &r->buckets, size);
+    if (status != RBL_OK) return status;
+    r->buckets.count = size;
+    memset(r->buckets.data, 0xff, size * sizeof *r->buckets.data);
+    for (size_t i = r->arcs.count; i-- > 0;) {
+        arc *a = &r->arcs.data[i];
+        int32_t *head = &r->buckets.data[hash_arc(a->from, a->label) & (size - 1)];
+        a->next = *head;
+        *head = (int32_t)i;
+    }
+    return RBL_OK;
+}
+
+/// An arc that has not been walked and leaves the vertex with this label; NULL for none.
+static arc *find_arc(region_scratch *r, int32_t vertex, int32_t label)
+{
+    if (r->arcs.count <= LINEAR_ARCS) {
+        for (size_t i = 0; i < r->arcs.count; i++) {
+            arc *a = &r->arcs.data[i];
+            if (a->from == vertex && a->label == label && !a->used) return a;
+        }
+        return NULL;
+    }
+    int32_t i = r->buckets.data[hash_arc(vertex, label) & (r->buckets.count - 1)];
+    for (; i >= 0; i = r->arcs.data[i].next) {
+        arc *a = &r->arcs.data[i];
+        if (a->from == vertex && a->label == label && !a->used) return a;
+    }
+    return NULL;
+}
+
+static rbl_status push_arc_vertices(rbl_context *ctx, const cut_state *state, region_scratch *r, const arc *a)
+{
+    rbl_status status = RBL_OK;
+    RBL_TRY(rbli_array_push(ctx, &r->loop_vertices, a->from));
+    if (a->chain < 0) return RBL_OK;
+    const cut_chain *chain = &state->chains[a->chain];
+    for (int32_t i = 0; i < chain->bend_count; i++) {
+        int32_t at = a->backward ? chain->bend_count - 1 - i : i;
+        RBL_TRY(rbli_array_push(ctx, &r->loop_vertices, state->bends[chain->bend_start + at]));
+    }
+done:
+    return status;
+}
+
+/// Turns all arcs into closed loops; loops of two vertices enclose nothing and vanish.
+static rbl_status trace_loops(
+    rbl_context *ctx, const cut_state *state, region_scratch *r, const char *where, int32_t index)
+{
+    rbl_status status = RBL_OK;
+    r->loops.count = r->loop_vertices.count = 0;
+    if (r->arcs.count > LINEAR_ARCS) RBL_TRY(index_arcs(ctx, r));
+    for (size_t i = 0; i < r->arcs.count; i++) {
+        if (r->arcs.data[i].used) continue;
+        arc *a = &r->arcs.data[i];
+        int32_t first = a->from, start = (int32_t)r->loop_vertices.count;
+        for (;;) {
+            a->used = 1;
+            RBL_TRY(push_arc_vertices(ctx, state, r, a));
+            if (a->to == first) break;
+            a = find_arc(r, a->to, a->label);
+            if (!a) {
+                status = rbli_fail(ctx, RBL_ERR_INTERNAL,
+                    "cut: the border of a region on %s %d does not close", where, index);
+                goto done;
+            }
+        }
+        int32_t count = (int32_t)r->loop_vertices.count - start;
+        if (count < 3)
+            r->loop_vertices.count = (size_t)start;
+        else
+            RBL_TRY(rbli_array_push(ctx, &r->loops, ((loop){start, count, a->label, -1, 0})));
+    }
+done:
+    return status;
+}
+
+/* ---- triangulation ---- */
+
+static rbl_status project_loops(rbl_context *ctx, const cut_state *state, region_scratch *r,
+    const int32_t axes[2], const double origin[3])
+{
+    rbl_status status = RBL_OK;
+    r->flat.count = 0;
+    RBL_TRY(rbli_array_reserve(ctx, &r->flat, 2 * r->loop_vertices.count));
+    for (size_t i = 0; i < r->loop_vertices.count; i++) {
+        const double *p = cut_position(state, r->loop_vertices.data[i]);
+        r->flat.data[2 * i] = p[axes[0]] - origin[axes[0]];
+        r->flat.data[2 * i + 1] = p[axes[1]] - origin[axes[1]];
+    }
+    for (size_t i = 0; i < r->loops.count; i++) {
+        loop *l = &r->loops.data[i];
+        l->area2 = cut_loop_area2((const double(*)[2])r->flat.data + l->start, (size_t)l->count);
+    }
+done:
+    return status;
+}
+
+static double loop_perimeter(const region_scratch *r, const loop *l)
+{
+    const double(*p)[2] = (const double(*)[2])r->flat.data + l->start;
+    double sum = 0;
+    for (int32_t i = 0, j = l->count - 1; i < l->count; j = i++)
+        sum += sqrt((p[i][0] - p[j][0]) * (p[i][0] - p[j][0]) + (p[i][1] - p[j][1]) * (p[i][1] - p[j][1]));
+    return sum;
+}
+
+/// Finds the smallest outer loop of the same label around each clockwise loop.
+static void nest_loops(region_scratch *r)
+{
+    for (size_t i = 0; i < r->loops.count; i++) {
+        loop *hole = &r->loops.data[i];
+        if (hole->area2 >= 0) continue;
+        double perimeter = loop_perimeter(r, hole);
+        if (-hole->area2 <= FLAT_LOOP * perimeter * perimeter) continue;
+        const double(*points)[2] = (const double(*)[2])r->flat.data;
+        double best = INFINITY;
+        for (size_t j = 0; j < r->loops.count; j++) {
+            const loop *outer = &r->loops.data[j];
+            if (outer->label != hole->label || outer->area2 <= -hole->area2 || outer->area2 >= best) continue;
+            int inside = 0; /* by majority: a vertex may lie on the outer loop */
+            int32_t step = hole->count / 3;
+            for (int32_t k = 0; k < 3; k++)
+                inside += cut_loop_contains(
+                    points + outer->start, (size_t)outer->count, points[hole->start + k * step]);
+            if (inside < 2) continue;
+            best = outer->area2;
+            hole->parent = (int32_t)j;
+        }
+    }
+}
+
+static rbl_status add_to_polygon(rbl_context *ctx, region_scratch *r, const loop *l)
+{
+    rbl_status status = RBL_OK;
+    size_t at = r->polygon_vertices.count, count = (size_t)l->count;
+    RBL_TRY(rbli_array_reserve(ctx, &r->polygon_vertices, count));
+    RBL_TRY(rbli_array_reserve(ctx, &r->polygon_flat, 2 * count));
+    memcpy(r->polygon_vertices.data + at, r->loop_vertices.data + l->start, count * sizeof(int32_t));
+    memcpy(r->polygon_flat.data + 2 * at, r->flat.data + 2 * l->start, 2 * count * sizeof(double));
+    r->polygon_vertices.count += count;
+    r->polygon_flat.count += 2 * count;
+    RBL_TRY(rbli_array_push(ctx, &r->polygon_start, (int32_t)r->polygon_vertices.count));
+done:
+    return status;
+}
+
+/// Triangulates an outer loop with its holes and appends to r->triangles.
+static rbl_status triangulate_region(rbl_context *ctx, region_scratch *r, size_t outer)
+{
+    rbl_status status = RBL_OK;
+    r->polygon_vertices.count = r->polygon_flat.count = r->polygon_start.count = 0;
+    RBL_TRY(rbli_array_push(ctx, &r->polygon_start, 0));
+    RBL_TRY(add_to_polygon(ctx, r, &r->loops.data[outer]));
+    for (size_t i = 0; i < r->loops.count; i++)
+        if (r->loops.data[i].parent == (int32_t)outer) RBL_TRY(add_to_polygon(ctx, r, &r->loops.data[i]));
+    RBL_TRY(cut_polygon_triangulate(ctx, &r->polygon, (const double(*)[2])r->polygon_flat.data,
+        r->polygon_start.data, r->polygon_start.count - 1));
+    RBL_TRY(rbli_array_reserve(ctx, &r->triangles, r->polygon.corners.count));
+    for (size_t i = 0; i < r->polygon.corners.count; i++)
+        r->triangles.data[r->triangles.count++] = r->polygon_vertices.data[r->polygon.corners.data[i]];
+done:
+    return status;
+}
+
+static bool has_several_loops_of_a_label(const region_scratch *r)
+{
+    for (size_t i = 0; i < r->loops.count; i++)
+        if (r->loops.data[i].area2 < 0) return r->loops.count > 1;
+    return false;
+}
+
+/* ---- mesh triangles ---- */
+
+/// The border of a triangle, split at its crossings.
+static rbl_status add_side_arcs(
+    rbl_context *ctx, const cut_state *state, region_scratch *r, int32_t triangle, int side)
+{
+    rbl_status status = RBL_OK;
+    int32_t half = 3 * triangle + side;
+    int32_t owner = cut_half_owner(state, half);
+    int32_t vertex = cut_half_start(state, half), end = cut_half_end(state, half);
+    int32_t label = state->vertex_label[vertex];
+    size_t first = 0, count = cut_crossings_of(state, owner, &first);
+    for (size_t i = 0; i < count; i++) {
+        size_t index = owner == half ? first + i : first + count - 1 - i;
+        const cut_crossing *c = &state->crossings[index];
+        int32_t before = owner == half ? c->from : c->to, after = owner == half ? c->to : c->from;
+        if (before != label)
+            return rbli_fail(
+                ctx, RBL_ERR_INTERNAL, "cut: labels along mesh edge %d–%d do not chain", vertex, end);
+        int32_t node = cut_crossing_vertex(state, index);
+        RBL_TRY(add_arc(ctx, r, vertex, node, label, -1, 0));
+        vertex = node;
+        label = after;
+    }
+    if (label != state->vertex_label[end])
+        return rbli_fail(
+            ctx, RBL_ERR_INTERNAL, "cut: labels along a mesh edge do not end at vertex %d's", end);
+    RBL_TRY(add_arc(ctx, r, vertex, end, label, -1, 0));
+done:
+    return status;
+}
+
+static rbl_status trace_triangle(rbl_context *ctx, const cut_state *state, region_scratch *r,
+    struct region_block *out, const cut_cut_triangle *record)
+{
+    rbl_status status = RBL_OK;
+    const int32_t *v = state->mesh_view->triangles[record->triangle];
+    r->arcs.count = 0;
+    for (int side = 0; side < 3; side++)
+        RBL_TRY(add_side_arcs(ctx, state, r, record->triangle, side));
+    for (int32_t i = record->chain_start; i < record->chain_start + record->chain_count; i++) {
+        const cut_chain *chain = &state->chains[i];
+        const int32_t *cells = cut_facet_cells(state, chain->facet);
+        RBL_TRY(add_arc(ctx, r, chain->end[0], chain->end[1], cells[0], i, 0));
+        RBL_TRY(add_arc(ctx, r, chain->end[1], chain->end[0], cells[1], i, 1));
+    }
+    RBL_TRY(trace_loops(ctx, state, r, "mesh triangle", record->triangle));
+    const double *a = state->points[v[0]];
+    cut_plane plane = cut_plane_make(a, state->points[v[1]], state->points[v[2]]);
+    int32_t axes[2];
+    cut_projection_axes(plane.normal, axes);
+    RBL_TRY(project_loops(ctx, state, r, axes, a));
+    if (has_several_loops_of_a_label(r)) nest_loops(r);
+    for (size_t i = 0; i < r->loops.count; i++) {
+        if (r->loops.data[i].parent >= 0) continue;
+        int32_t label = r->loops.data[i].label;
+        if (label < 0)
+            return rbli_fail(ctx, RBL_ERR_INTERNAL, "cut: mesh triangle %d reaches outside of the complex",
+                record->triangle);
+        r->triangles.count = 0;
+        RBL_TRY(triangulate_region(ctx, r, i));
+        RBL_TRY(rbli_array_reserve(ctx, &out->faces, r->triangles.count / 3));
+        for (size_t j = 0; j < r->triangles.count; j += 3) {
+            const int32_t *t = r->triangles.data + j;
+            out->faces.data[out->faces.count++] = (cut_face){{t[0], t[1], t[2]}, label, record->triangle};
+        }
+    }
+done:
+    return status;
+}
+
+static rbl_status triangle_block(
+    rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
+{
+    region_pass *pass = user;
+    for (size_t i = begin; i < end; i++) {
+        rbl_status status = trace_triangle(
+            ctx, pass->state, &pass->workers[worker], &pass->blocks[block], &pass->state->cut_triangles[i]);
+        if (status != RBL_OK) return status;
+    }
+    return RBL_OK;
+}
+
+/* ---- facets ---- */
+
+/// The border of a facet where the mesh winds around it, split at the edges' nodes.
+static rbl_status add_loop_arcs(rbl_context *ctx, const cut_state *state, region_scratch *r, int32_t facet)
+{
+    rbl_status status = RBL_OK;
+    const rbli_cell_complex *k = state->complex_view;
+    int32_t begin = k->facet_start[facet], end = k->facet_start[facet + 1], base = state->complex.first_point;
+    for (int32_t i = begin; i < end; i++) {
+        int32_t u = k->facet_vertices[i], v = k->facet_vertices[i + 1 == end ? begin : i + 1];
+        int32_t edge = state->complex.loop_edge[i];
+        int32_t first = state->edge_node_start[edge], count = state->edge_node_start[edge + 1] - first;
+        int32_t winding = state->k_winding[u], vertex = base + u;
+        for (int32_t j = 0; j <= count; j++) {
+            int32_t step = 0, next = base + v;
+            if (j < count) {
+                int32_t node = state->edge_nodes[u < v ? first + j : first + count - 1 - j];
+                step = u < v ? state->nodes[node].winding_step : -state->nodes[node].winding_step;
+                next = cut_node_vertex(state, (size_t)node);
+            }
+            for (int32_t layer = 0; layer < winding; layer++)
+                RBL_TRY(add_arc(ctx, r, vertex, next, 0, -1, 0));
+            for (int32_t layer = 0; layer > winding; layer--)
+                RBL_TRY(add_arc(ctx, r, next, vertex, 0, -1, 0));
+            winding += step;
+            vertex = next;
+        }
+        if (winding != state->k_winding[v])
+            return rbli_fail(
+                ctx, RBL_ERR_INTERNAL, "cut: windings along edge %d–%d of the complex do not add up", u, v);
+    }
+done:
+    return status;
+}
+
+static rbl_status push_cap(
+    rbl_context *ctx, struct region_block *out, int32_t facet, int32_t a, int32_t b, int32_t c)
+{
+    return rbli_array_push(ctx, &out->caps, ((cut_cap){{a, b, c}, facet}));
+}
+
+/// A facet that the mesh does not cross: nothing, or all of it once for each winding.
+static rbl_status cap_whole_facet(
+    rbl_context *ctx, const cut_state *state, struct region_block *out, int32_t facet)
+{
+    rbl_status status = RBL_OK;
+    const rbli_cell_complex *k = state->complex_view;
+    int32_t winding = state->k_winding[k->facet_vertices[k->facet_start[facet]]];
+    for (int32_t layer = 0; layer < abs(winding); layer++)
+        for (int32_t i = state->complex.facet_triangle_start[facet];
+             i < state->complex.facet_triangle_start[facet + 1]; i++) {
+            const int32_t *v = state->complex.triangles[i].v;
+            RBL_TRY(push_cap(ctx, out, facet, v[0], winding > 0 ? v[1] : v[2], winding > 0 ? v[2] : v[1]));
+        }
+done:
+    return status;
+}
+
+static rbl_status trace_facet(
+    rbl_context *ctx, const region_pass *pass, region_scratch *r, struct region_block *out, int32_t facet)
+{
+    rbl_status status = RBL_OK;
+    const cut_state *state = pass->state;
+    int32_t first = pass->facet_chain_start[facet], last = pass->facet_chain_start[facet + 1];
+    if (first == last) return cap_whole_facet(ctx, state, out, facet);
+    r->arcs.count = 0;
+    RBL_TRY(add_loop_arcs(ctx, state, r, facet));
+    for (int32_t i = first; i < last; i++) {
+        const cut_chain *chain = &state->chains[pass->facet_chains[i]];
+        RBL_TRY(add_arc(ctx, r, chain->end[1], chain->end[0], 0, pass->facet_chains[i], 1));
+    }
+    RBL_TRY(trace_loops(ctx, state, r, "facet", facet));
+    if (r->loops.count == 0) return RBL_OK;
+    const double *origin = cut_position(state, r->loop_vertices.data[0]);
+    RBL_TRY(project_loops(ctx, state, r, state->complex.facet_axes[facet], origin));
+    if (has_several_loops_of_a_label(r)) nest_loops(r);
+    for (size_t i = 0; i < r->loops.count; i++) {
+        if (r->loops.data[i].parent >= 0) continue;
+        r->triangles.count = 0;
+        RBL_TRY(triangulate_region(ctx, r, i));
+        for (size_t j = 0; j < r->triangles.count; j += 3) {
+            const int32_t *t = r->triangles.data + j;
+            RBL_TRY(push_cap(ctx, out, facet, t[0], t[1], t[2]));
+        }
+    }
+done:
+    return status;
+}
+
+static rbl_status facet_block(
+    rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
+{
+    region_pass *pass = user;
+    for (size_t i = begin; i < end; i++) {
+        const int32_t *cells = cut_facet_cells(pass->state, (int32_t)i);
+        if (cells[0] == cells[1] || cells[0] < 0 || cells[1] < 0) continue;
+        rbl_status status = trace_facet(ctx, pass, &pass->workers[worker], &pass->blocks[block], (int32_t)i);
+        if (status != RBL_OK) return status;
+    }
+    return RBL_OK;
+}
+
+/* ---- passes ---- */
+
+static rbl_status begin_pass(
+    rbl_context *ctx, region_pass *pass, cut_state *state, size_t count, size_t grain)
+{
+    rbl_status status = RBL_OK;
+    *pass = (region_pass){.state = state, .worker_count = (size_t)rbli_worker_count(ctx)};
+    pass->block_count = (count + grain - 1) / grain;
+    RBL_TRY_ALLOC(pass->workers = rbli_calloc(ctx, pass->worker_count, sizeof *pass->workers));
+    RBL_TRY_ALLOC(pass->blocks = rbli_calloc(ctx, pass->block_count, sizeof *pass->blocks));
+done:
+    return status;
+}
+
+static void end_pass(rbl_context *ctx, region_pass *pass)
+{
+    for (size_t i = 0; pass->blocks && i < pass->block_count; i++) {
+        rbli_free(ctx, pass->blocks[i].faces.data);
+        rbli_free(ctx, pass->blocks[i].caps.data);
+    }
+    for (size_t i = 0; pass->workers && i < pass->worker_count; i++) {
+        region_scratch *r = &pass->workers[i];
+        rbli_free(ctx, r->arcs.data);
+        rbli_free(ctx, r->buckets.data);
+        rbli_free(ctx, r->loop_vertices.data);
+        rbli_free(ctx, r->flat.data);
+        rbli_free(ctx, r->loops.data);
+        rbli_free(ctx, r->polygon_vertices.data);
+        rbli_free(ctx, r->polygon_start.data);
+        rbli_free(ctx, r->polygon_flat.data);
+        rbli_free(ctx, r->triangles.data);
+        cut_polygon_free(ctx, &r->polygon);
+    }
+    rbli_free(ctx, pass->workers);
+    rbli_free(ctx, pass->blocks);
+    rbli_free(ctx, pass->facet_chain_start);
+    rbli_free(ctx, pass->facet_chains);
+}
+
+rbl_status cut_trace_mesh(rbl_context *ctx, cut_state *state)
+{
+    rbl_status status = RBL_OK;
+    region_pass pass = {0};
+    RBL_TRY(begin_pass(ctx, &pass, state, state->cut_triangle_count, FACE_GRAIN));
+    RBL_TRY(rbli_parallel_for(ctx, state->cut_triangle_count, FACE_GRAIN, triangle_block, &pass));
+    for (size_t i = 0; i < pass.block_count; i++)
+        state->face_count += pass.blocks[i].faces.count;
+    RBL_TRY_ALLOC(state->faces = rbli_alloc(ctx, state->face_count, sizeof *state->faces));
+    for (size_t i = 0, at = 0; i < pass.block_count; at += pass.blocks[i++].faces.count)
+        if (pass.blocks[i].faces.count)
+            memcpy(state->faces + at, pass.blocks[i].faces.data,
+                pass.blocks[i].faces.count * sizeof *state->faces);
+done:
+    end_pass(ctx, &pass);
+    return status;
+}
+
+static rbl_status chains_by_facet(rbl_context *ctx, region_pass *pass)
+{
+    rbl_status status = RBL_OK;
+    const cut_state *state = pass->state;
+    size_t facet_count = state->complex_view->facet_count;
+    RBL_TRY_ALLOC(pass->facet_chain_start = rbli_calloc(ctx, facet_count + 2, sizeof(int32_t)));
+    RBL_TRY_ALLOC(pass->facet_chains = rbli_alloc(ctx, state->chain_count, sizeof(int32_t)));
+    for (size_t i = 0; i < state->chain_count; i++)
+        pass->facet_chain_start[state->chains[i].facet + 2]++;
+    for (size_t f = 0; f < facet_count; f++)
+        pass->facet_chain_start[f + 2] += pass->facet_chain_start[f + 1];
+    for (size_t i = 0; i < state->chain_count; i++)
+        pass->facet_chains[pass->facet_chain_start[state->chains[i].facet + 1]++] = (int32_t)i;
+done:
+    return status;
+}
+
+rbl_status cut_trace_facets(rbl_context *ctx, cut_state *state)
+{
+    rbl_status status = RBL_OK;
+    region_pass pass = {0};
+    size_t facet_count = state->complex_view->facet_count;
+    RBL_TRY(begin_pass(ctx, &pass, state, facet_count, FACET_GRAIN));
+    RBL_TRY(chains_by_facet(ctx, &pass));
+    RBL_TRY(rbli_parallel_for(ctx, facet_count, FACET_GRAIN, facet_block, &pass));
+    for (size_t i = 0; i < pass.block_count; i++)
+        state->cap_count += pass.blocks[i].caps.count;
+    RBL_TRY_ALLOC(state->caps = rbli_alloc(ctx, state->cap_count, sizeof *state->caps));
+    for (size_t i = 0, at = 0; i < pass.block_count; at += pass.blocks[i++].caps.count)
+        if (pass.blocks[i].caps.count)
+            memcpy(
+                state->caps + at, pass.blocks[i].caps.data, pass.blocks[i].caps.count * sizeof *state->caps);
+done:
+    end_pass(ctx, &pass);
+    return status;
+}

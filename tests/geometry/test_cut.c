@@ -1,0 +1,416 @@
+#include "tests/geometry/cut_help.h"
+
+#include "fracture/base/hash.h"
+
+/// Cuts and checks; the caller destroys the result.
+static rbli_cut_result *cut_checked(rbl_context *ctx, const test_mesh *mesh, const rbli_cell_complex *k,
+    bool sound, const char *family, uint32_t seed)
+{
+    rbli_mesh_view view = view_of(mesh);
+    rbli_cut_result *result = NULL;
+    rbl_status status = rbli_cut(ctx, &view, k, NULL, &result);
+    const char *fault = status == RBL_OK ? result_fault(&view, result, sound) : rbl_status_text(status);
+    if (fault) {
+        print_error("%s, seed %u: %s\n", family, seed, fault);
+        print_messages(ctx);
+        fail();
+    }
+    return result;
+}
+
+static rbli_hash hash_result(const rbli_cut_result *r)
+{
+    rbli_hasher hasher;
+    rbli_hasher_init(&hasher);
+    rbli_hasher_add(&hasher, r->piece_cell, r->piece_count * sizeof *r->piece_cell);
+    rbli_hasher_add(&hasher, r->piece_volume, r->piece_count * sizeof *r->piece_volume);
+    rbli_hasher_add(&hasher, r->vertex_start, (r->piece_count + 1) * sizeof *r->vertex_start);
+    rbli_hasher_add(&hasher, r->triangle_start, (r->piece_count + 1) * sizeof *r->triangle_start);
+    rbli_hasher_add(&hasher, r->positions, r->vertex_count * sizeof *r->positions);
+    rbli_hasher_add(&hasher, r->vertex_source, r->vertex_count * sizeof *r->vertex_source);
+    rbli_hasher_add(&hasher, r->triangles, r->triangle_count * sizeof *r->triangles);
+    rbli_hasher_add(&hasher, r->origins.source, r->triangle_count * sizeof(int32_t));
+    rbli_hasher_add(&hasher, r->origins.weights_index, r->triangle_count * sizeof(int32_t));
+    rbli_hasher_add(&hasher, r->origins.weights, r->origins.weights_count * sizeof *r->origins.weights);
+    for (size_t i = 0; i < r->contact_count; i++) {
+        rbli_hasher_add(&hasher, &r->contacts[i].piece_a, sizeof(int32_t));
+        rbli_hasher_add(&hasher, &r->contacts[i].piece_b, sizeof(int32_t));
+        rbli_hasher_add(&hasher, &r->contacts[i].area, sizeof(double));
+    }
+    return rbli_hasher_end(&hasher);
+}
+
+static double contact_area(const rbli_cut_result *r)
+{
+    double sum = 0;
+    for (size_t i = 0; i < r->contact_count; i++)
+        sum += r->contacts[i].area;
+    return sum;
+}
+
+/* ---- exact cases ---- */
+
+static const double LATTICE[] = {-0.5, 0, 1, 2, 3, 3.5};
+
+static void box_on_its_own_lattice_gives_unit_cubes(void **state)
+{
+    (void)state;
+    rbl_context *ctx = make_context(1);
+    test_mesh mesh = make_box(0, 0, 0, 3, 3, 3);
+    rbli_cell_complex *k =
+        make_boxes(ctx, (const double *const[]){LATTICE, LATTICE, LATTICE}, (int[]){6, 6, 6}, 0, 0);
+    assert_ok(ctx, rbli_cell_complex_check(ctx, k));
+    rbli_cut_result *r = cut_checked(ctx, &mesh, k, true, "lattice box", 0);
+    assert_int_equal(r->piece_count, 27);
+    assert_int_equal(r->film_count, 0);
+    assert_int_equal(r->contact_count, 54);
+    for (size_t p = 0; p < 27; p++)
+        assert_close(r->piece_volume[p], 1, 1e-14);
+    for (size_t c = 0; c < 54; c++)
+        assert_close(r->contacts[c].area, 1, 1e-14);
+    rbli_cut_result_destroy(ctx, r);
+    rbli_cell_complex_destroy(ctx, k);
+    free_mesh(&mesh);
+    finish_context(ctx);
+}
+
+static void one_cell_leaves_the_mesh_as_it_was(void **state)
+{
+    (void)state;
+    rbl_context *ctx = make_context(1);
+    test_mesh mesh = make_sphere(8, 1, 0.1);
+    const double wide[] = {-2, 2};
+    rbli_cell_complex *k = make_boxes(ctx, (const double *const[]){wide, wide, wide}, (int[]){2, 2, 2}, 0, 0);
+    rbli_cut_result *r = cut_checked(ctx, &mesh, k, true, "one cell", 0);
+    assert_int_equal(r->piece_count, 1);
+    assert_int_equal(r->triangle_count, mesh.triangle_count);
+    assert_int_equal(r->origins.weights_count, 0);
+    assert_int_equal(r->contact_count, 0);
+    rbli_cut_result_destroy(ctx, r);
+    rbli_cell_complex_destroy(ctx, k);
+    free_mesh(&mesh);
+    finish_context(ctx);
+}
+
+static void cavities_stay_with_what_holds_them(void **state)
+{
+    (void)state;
+    rbl_context *ctx = make_context(1);
+    test_mesh mesh = make_box(0, 0, 0, 4, 4, 4);
+    test_mesh hollow = make_box(1, 1, 1, 3, 3, 3), ball = make_box(1.5, 1.5, 1.5, 2.5, 2.5, 2.5);
+    mesh_append(&mesh, &hollow, true);
+    mesh_append(&mesh, &ball, false);
+    const double wide[] = {-1, 5}, halves[] = {-1, 0.5, 5};
+    rbli_cell_complex *k =
+        make_boxes(ctx, (const double *const[]){wide, wide, halves}, (int[]){2, 2, 3}, 0, 0);
+    rbli_cut_result *r = cut_checked(ctx, &mesh, k, true, "nested", 0);
+    assert_int_equal(r->piece_count, 3);
+    assert_int_equal(r->negative_count, 0);
+    assert_close(r->piece_volume[0], 8, 1e-13);
+    assert_close(r->piece_volume[1], 4 * 4 * 3.5 - 8, 1e-13);
+    assert_close(r->piece_volume[2], 1, 1e-13);
+    assert_int_equal(r->contact_count, 1);
+    assert_close(r->contacts[0].area, 16, 1e-13);
+    rbli_cut_result_destroy(ctx, r);
+    rbli_cell_complex_destroy(ctx, k);
+    free_mesh(&mesh), free_mesh(&hollow), free_mesh(&ball);
+    finish_context(ctx);
+}
+
+static void caps_may_have_holes(void **state)
+{
+    (void)state;
+    rbl_context *ctx = make_context(1);
+    test_mesh mesh = make_box(0, 0, 0, 4, 4, 4), hollow = make_box(1, 1, 1, 3, 3, 3);
+    mesh_append(&mesh, &hollow, true);
+    const double wide[] = {-1, 5}, halves[] = {-1, 2, 5};
+    rbli_cell_complex *k =
+        make_boxes(ctx, (const double *const[]){wide, wide, halves}, (int[]){2, 2, 3}, 0, 0);
+    rbli_cut_result *r = cut_checked(ctx, &mesh, k, true, "annulus", 0);
+    assert_int_equal(r->piece_count, 2);
+    assert_int_equal(r->contact_count, 1);
+    assert_close(r->contacts[0].area, 12, 1e-13);
+    rbli_cut_result_destroy(ctx, r);
+    rbli_cell_complex_destroy(ctx, k);
+    free_mesh(&mesh), free_mesh(&hollow);
+    finish_context(ctx);
+}
+
+static void islands_are_pieces_unless_kept_together(void **state)
+{
+    (void)state;
+    rbl_context *ctx = make_context(1);
+    test_mesh mesh = make_voxels((uint8_t[]){1, 1, 1, 1, 0, 1}, 3, 2, 1, 1, (double[]){0, 0, 0}); /* a U */
+    const double wide[] = {-1, 4}, cut[] = {-1, 1.5, 4};
+    rbli_cell_complex *k = make_boxes(ctx, (const double *const[]){wide, cut, wide}, (int[]){2, 3, 2}, 0, 0);
+    rbli_cut_result *r = cut_checked(ctx, &mesh, k, true, "U", 0);
+    assert_int_equal(r->piece_count, 3);
+    assert_true(r->positions[r->vertex_start[1]][0] < r->positions[r->vertex_start[2]][0]);
+    assert_int_equal(r->contact_count, 2);
+    rbli_cut_result_destroy(ctx, r);
+    rbli_mesh_view view = view_of(&mesh);
+    rbli_cut_options together = {.split_islands = false};
+    assert_ok(ctx, rbli_cut(ctx, &view, k, &together, &r));
+    assert_int_equal(r->piece_count, 2);
+    assert_close(r->piece_volume[1], 1, 1e-14);
+    assert_int_equal(r->contact_count, 1);
+    rbli_cut_result_destroy(ctx, r);
+    rbli_cell_complex_destroy(ctx, k);
+    free_mesh(&mesh);
+    finish_context(ctx);
+}
+
+static void open_meshes_are_refused_by_their_first_open_edge(void **state)
+{
+    (void)state;
+    rbl_context *ctx = make_context(1);
+    test_mesh mesh = make_box(0, 0, 0, 1, 1, 1);
+    mesh.triangle_count--;
+    const double wide[] = {-1, 2};
+    rbli_cell_complex *k = make_boxes(ctx, (const double *const[]){wide, wide, wide}, (int[]){2, 2, 2}, 0, 0);
+    rbli_mesh_view view = view_of(&mesh);
+    rbli_cut_result *r = (rbli_cut_result *)&view;
+    assert_int_equal(rbli_cut(ctx, &view, k, NULL, &r), RBL_ERR_OPEN_MESH);
+    assert_ptr_equal(r, &view);
+    assert_non_null(strstr(rbli_messages_get(ctx->messages, 0)->text, "edge"));
+    rbli_cell_complex_destroy(ctx, k);
+    free_mesh(&mesh);
+    finish_context(ctx);
+}
+
+static void cancelling_leaves_nothing(void **state)
+{
+    (void)state;
+    rbl_context *ctx = make_context(1);
+    test_mesh mesh = make_sphere(20, 1, 0.1);
+    rbli_cell_complex *k =
+        make_boxes(ctx, (const double *const[]){LATTICE, LATTICE, LATTICE}, (int[]){6, 6, 6}, 0, 0);
+    for (size_t v = 0; v < mesh.vertex_count; v++)
+        for (int axis = 0; axis < 3; axis++)
+            mesh.positions[v][axis] += 1.5;
+    atomic_bool cancel = true;
+    ctx->cancel = &cancel;
+    rbli_mesh_view view = view_of(&mesh);
+    rbli_cut_result *r = NULL;
+    assert_int_equal(rbli_cut(ctx, &view, k, NULL, &r), RBL_ERR_CANCELLED);
+    assert_null(r);
+    rbli_cell_complex_destroy(ctx, k);
+    free_mesh(&mesh);
+    finish_context(ctx);
+}
+
+/* ---- random and degenerate families ---- */
+
+/// Lattice-valued coordinates of a complex: planes of the mesh's own lattice, now and then between.
+static rbli_cell_complex *random_boxes(
+    rbl_context *ctx, rbli_rng *rng, double low, double high, double step, double wobble)
+{
+    static double values[3][16];
+    int counts[3];
+    for (int axis = 0; axis < 3; axis++) {
+        int n = 0;
+        values[axis][n++] = low;
+        for (double x = low + step; x < high - 0.5 * step && n < 15; x += step * (1 + rbli_rng_below(rng, 3)))
+            values[axis][n++] = rbli_rng_below(rng, 8) == 0 ? x + 0.37 * step : x;
+        values[axis][n++] = high;
+        counts[axis] = n;
+    }
+    return make_boxes(
+        ctx, (const double *const[]){values[0], values[1], values[2]}, counts, wobble, rbli_rng_u32(rng));
+}
+
+/// A random blob of voxels without edges or corners where voxels touch in nothing else.
+static test_mesh random_voxels(rbli_rng *rng, int n)
+{
+    uint8_t filled[6 * 6 * 6];
+    for (;;) {
+        for (int i = 0; i < n * n * n; i++)
+            filled[i] = rbli_rng_below(rng, 4) < 3;
+        test_mesh mesh = make_voxels(filled, n, n, n, 1, (double[]){0, 0, 0});
+        if (mesh.triangle_count && !closed_fault((const int32_t(*)[3])mesh.triangles, mesh.triangle_count))
+            return mesh;
+        free_mesh(&mesh);
+    }
+}
+
+static void random_voxels_on_their_lattice(void **state)
+{
+    (void)state;
+    for (uint32_t seed = 1; seed <= 300; seed++) {
+        rbl_context *ctx = make_context(1);
+        rbli_rng rng = rbli_rng_make(seed, RBLI_RNG_TEST, 1);
+        test_mesh mesh = random_voxels(&rng, 2 + (int)rbli_rng_below(&rng, 2));
+        rbli_cell_complex *k = random_boxes(ctx, &rng, -1, 4, 0.5, 0);
+        rbli_cut_result *r = cut_checked(ctx, &mesh, k, true, "voxels", seed);
+        rbli_cut_result_destroy(ctx, r);
+        rbli_cell_complex_destroy(ctx, k);
+        free_mesh(&mesh);
+        finish_context(ctx);
+    }
+}
+
+static void wobbling_triangular_facets(void **state)
+{
+    (void)state;
+    for (uint32_t seed = 1; seed <= 200; seed++) {
+        rbl_context *ctx = make_context(1);
+        rbli_rng rng = rbli_rng_make(seed, RBLI_RNG_TEST, 2);
+        test_mesh mesh = seed % 2 ? make_sphere(12, 1.5, 0.2) : make_torus(17, 11, 1.2, 0.5);
+        if (seed % 3 == 0) quantise(&mesh, 0.125);
+        rbli_cell_complex *k = random_boxes(ctx, &rng, -2.5, 2.5, 0.5, 0.03);
+        rbli_mesh_view view = view_of(&mesh);
+        assert_null(closed_fault(view.triangles, view.triangle_count));
+        rbli_cut_result *r = cut_checked(ctx, &mesh, k, seed % 3 != 0, "wobble", seed);
+        rbli_cut_result_destroy(ctx, r);
+        rbli_cell_complex_destroy(ctx, k);
+        free_mesh(&mesh);
+        finish_context(ctx);
+    }
+}
+
+static void jittered_lattice_sites(void **state)
+{
+    (void)state;
+    static const double jitters[] = {0, 1e-17, 1e-16, 1e-15, 1e-14, 1e-13, 1e-12, 1e-10, 1e-8, 1e-6, 1e-3};
+    for (uint32_t seed = 1; seed <= 110; seed++) {
+        rbl_context *ctx = make_context(1);
+        rbli_rng rng = rbli_rng_make(seed, RBLI_RNG_TEST, 3);
+        double jitter = jitters[seed % 11];
+        test_mesh mesh = seed % 2 ? random_voxels(&rng, 3) : make_box(0, 0, 0, 3, 3, 3);
+        double sites[216][3];
+        int n = 3 + (int)rbli_rng_below(&rng, 4);
+        for (int i = 0; i < n * n * n; i++)
+            for (int axis = 0; axis < 3; axis++)
+                sites[i][axis] = ((axis == 0      ? i % n
+                                      : axis == 1 ? i / n % n
+                                                  : i / n / n) +
+                                     0.5) *
+                                     3 / n +
+                                 jitter * (2 * rbli_rng_double(&rng) - 1);
+        rbli_cell_complex *k = make_voronoi(ctx, &mesh, (const double(*)[3])sites, (size_t)(n * n * n));
+        rbli_cut_result *r = cut_checked(ctx, &mesh, k, true, "jittered lattice", seed);
+        rbli_cut_result_destroy(ctx, r);
+        rbli_cell_complex_destroy(ctx, k);
+        free_mesh(&mesh);
+        finish_context(ctx);
+    }
+}
+
+static void same_bytes_for_any_thread_count(void **state)
+{
+    (void)state;
+    test_mesh mesh = make_sphere(40, 1, 0.1);
+    rbli_hash hashes[3];
+    for (int i = 0; i < 3; i++) {
+        rbl_context *ctx = make_context((int[]){1, 2, 8}[i]);
+        double sites[200][3];
+        rbli_rng rng = rbli_rng_make(4, RBLI_RNG_TEST, 4);
+        for (int j = 0; j < 600; j++)
+            sites[j / 3][j % 3] = 2 * rbli_rng_double(&rng) - 1;
+        rbli_cell_complex *k = make_voronoi(ctx, &mesh, (const double(*)[3])sites, 200);
+        rbli_cut_result *r = cut_checked(ctx, &mesh, k, true, "threads", 0);
+        hashes[i] = hash_result(r);
+        rbli_cut_result_destroy(ctx, r);
+        rbli_cell_complex_destroy(ctx, k);
+        finish_context(ctx);
+    }
+    assert_true(rbli_hash_equal(hashes[0], hashes[1]));
+    assert_true(rbli_hash_equal(hashes[0], hashes[2]));
+    free_mesh(&mesh);
+}
+
+static void shuffled_triangles_give_the_same_pieces(void **state)
+{
+    (void)state;
+    rbl_context *ctx = make_context(1);
+    test_mesh mesh = make_torus(40, 20, 1, 0.4);
+    quantise(&mesh, 1.0 / 16);
+    double sites[64][3];
+    for (int i = 0; i < 64; i++)
+        for (int axis = 0; axis < 3; axis++)
+            sites[i][axis] = (axis == 0 ? i % 4 : axis == 1 ? i / 4 % 4 : i / 16) * 0.75 - 1.125;
+    rbli_cell_complex *k = make_voronoi(ctx, &mesh, (const double(*)[3])sites, 64);
+    rbli_cut_result *first = NULL;
+    for (uint32_t seed = 0; seed < 20; seed++) {
+        if (seed) shuffle_triangles(&mesh, seed);
+        rbli_cut_result *r = cut_checked(ctx, &mesh, k, false, "shuffled", seed);
+        if (!first) {
+            first = r;
+            continue;
+        }
+        assert_int_equal(r->piece_count, first->piece_count);
+        assert_int_equal(r->vertex_count, first->vertex_count);
+        for (size_t p = 0; p < r->piece_count; p++) {
+            assert_int_equal(r->piece_cell[p], first->piece_cell[p]);
+            assert_close(r->piece_volume[p], first->piece_volume[p], 1e-14);
+        }
+        assert_close(contact_area(r), contact_area(first), 1e-12);
+        rbli_cut_result_destroy(ctx, r);
+    }
+    rbli_cut_result_destroy(ctx, first);
+    rbli_cell_complex_destroy(ctx, k);
+    free_mesh(&mesh);
+    finish_context(ctx);
+}
+
+static void random_points_lie_in_the_piece_of_their_nearest_site(void **state)
+{
+    (void)state;
+    rbl_context *ctx = make_context(1);
+    test_mesh mesh = make_torus(24, 12, 1, 0.45);
+    rbli_mesh_view view = view_of(&mesh);
+    double sites[30][3];
+    rbli_rng rng = rbli_rng_make(9, RBLI_RNG_TEST, 6);
+    for (int j = 0; j < 90; j++)
+        sites[j / 3][j % 3] = (2 * rbli_rng_double(&rng) - 1) * (j % 3 == 2 ? 0.5 : 1.4);
+    rbli_cell_complex *k = make_voronoi(ctx, &mesh, (const double(*)[3])sites, 30);
+    rbli_cut_result *r = cut_checked(ctx, &mesh, k, true, "membership", 9);
+    int32_t whole_start[2] = {0, (int32_t)mesh.triangle_count};
+    rbli_cut_result whole = {
+        .triangle_start = whole_start, .positions = mesh.positions, .triangles = mesh.triangles};
+    (void)view;
+    for (int i = 0; i < 400; i++) {
+        double p[3] = {2.9 * rbli_rng_double(&rng) - 1.45, 2.9 * rbli_rng_double(&rng) - 1.45,
+            rbli_rng_double(&rng) - 0.5};
+        int nearest = 0;
+        double best = INFINITY;
+        for (int s = 0; s < 30; s++) {
+            double d = 0;
+            for (int axis = 0; axis < 3; axis++)
+                d += (p[axis] - sites[s][axis]) * (p[axis] - sites[s][axis]);
+            if (d < best) best = d, nearest = s;
+        }
+        bool inside = winding_at(&whole, 0, p) > 0.5;
+        int found = 0;
+        for (size_t piece = 0; piece < r->piece_count; piece++) {
+            if (winding_at(r, piece, p) < 0.5) continue;
+            found++;
+            assert_int_equal(k->cell_site[r->piece_cell[piece]], nearest);
+        }
+        assert_int_equal(found, inside);
+    }
+    rbli_cut_result_destroy(ctx, r);
+    rbli_cell_complex_destroy(ctx, k);
+    free_mesh(&mesh);
+    finish_context(ctx);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(box_on_its_own_lattice_gives_unit_cubes),
+        cmocka_unit_test(one_cell_leaves_the_mesh_as_it_was),
+        cmocka_unit_test(cavities_stay_with_what_holds_them),
+        cmocka_unit_test(caps_may_have_holes),
+        cmocka_unit_test(islands_are_pieces_unless_kept_together),
+        cmocka_unit_test(open_meshes_are_refused_by_their_first_open_edge),
+        cmocka_unit_test(cancelling_leaves_nothing),
+        cmocka_unit_test(random_voxels_on_their_lattice),
+        cmocka_unit_test(wobbling_triangular_facets),
+        cmocka_unit_test(jittered_lattice_sites),
+        cmocka_unit_test(same_bytes_for_any_thread_count),
+        cmocka_unit_test(shuffled_triangles_give_the_same_pieces),
+        cmocka_unit_test(random_points_lie_in_the_piece_of_their_nearest_site),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
