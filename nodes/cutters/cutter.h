@@ -1,0 +1,53 @@
+#ifndef RUBBLE_NODES_CUTTERS_CUTTER_H
+#define RUBBLE_NODES_CUTTERS_CUTTER_H
+
+/// Ports, parameters and the run that all cutter nodes share.
+
+#include "fracture/ops/fracture.h"
+#include "rubble/node.h"
+
+#define RBLI_CUTTER_INPUTS                                                                                   \
+    {.name = "collection", .kind = RBL_VALUE_COLLECTION, .text = "what is cut; only rigid leaves are"},      \
+    {                                                                                                        \
+        .name = "selection", .kind = RBL_VALUE_SELECTION, .optional = true,                                  \
+        .text = "the bones to cut; all rigid leaves when not connected"                                      \
+    }
+
+#define RBLI_CUTTER_OUTPUTS                                                                                  \
+    {.name = "collection", .kind = RBL_VALUE_COLLECTION, .text = "cut bones are clusters of their pieces"},  \
+    {                                                                                                        \
+        .name = "new_pieces", .kind = RBL_VALUE_SELECTION,                                                   \
+        .text = "the pieces of this cut, and chosen bones that it left whole"                                \
+    }
+
+#define RBLI_CUTTER_PARAMS                                                                                   \
+    {.name = "chance_to_fracture",                                                                           \
+        .type = RBL_PARAM_FLOAT,                                                                             \
+        .default_json = "1",                                                                                 \
+        .min = 0,                                                                                            \
+        .max = 1,                                                                                            \
+        .step = 0.05,                                                                                        \
+        .text = "each bone is cut with this probability, drawn by the seed"},                                \
+        {.name = "group_fracture",                                                                           \
+            .type = RBL_PARAM_BOOL,                                                                          \
+            .default_json = "true",                                                                          \
+            .text =                                                                                          \
+                "one pattern over all chosen bones together, or one for each bone with a seed of its own"},  \
+        {.name = "split_islands",                                                                            \
+            .type = RBL_PARAM_BOOL,                                                                          \
+            .default_json = "true",                                                                          \
+            .text = "unconnected parts of one cell become pieces of their own"},                             \
+        {.name = "internal_material",                                                                        \
+            .type = RBL_PARAM_STRING,                                                                        \
+            .default_json = "\"interior\"",                                                                  \
+            .text = "material of the cut faces: found by name, or added"},                                   \
+    {                                                                                                        \
+        .name = "seed", .type = RBL_PARAM_SEED, .default_json = "0",                                         \
+        .text = "of everything random in this node"                                                          \
+    }
+
+/// Reads the shared parameters, cuts with `make_complex` and sets both outputs. Notes how many cells were
+/// empty.
+rbl_status rbli_cutter_run(rbl_context *ctx, rbl_call *call, rbli_complex_fn make_complex, void *user);
+
+#endif

@@ -1,0 +1,115 @@
+/// MeshToCollection: a mesh file becomes closed solids, one bone a mesh node.
+
+#include "fracture/io/mesh_collection.h"
+#include "fracture/ops/solidify.h"
+#include "rubble/node.h"
+
+/// Passes on what the reader said.
+static void pass_messages(rbl_context *ctx, const rbli_mesh_file *file)
+{
+    for (size_t i = 0; i < file->message_count; i++) {
+        if (file->messages[i].severity == RBLI_WARNING)
+            rbli_warn(ctx, "%s", file->messages[i].text);
+        else
+            rbli_note(ctx, "%s", file->messages[i].text);
+    }
+}
+
+static rbl_status evaluate(rbl_context *ctx, rbl_call *call)
+{
+    rbl_status status = RBL_OK;
+    rbli_mesh_file file = {0};
+    rbl_collection *raw = NULL, *solid = NULL;
+    rbli_mesh_collection_options as_file = {.scale = rbl_param_float(rbl_call_param(call, "scale")),
+        .up_axis_z = rbl_param_int(rbl_call_param(call, "up_axis")) == 1};
+    rbli_solidify_options options = rbli_solidify_default_options();
+    options.split_components = rbl_param_bool(rbl_call_param(call, "split_components"));
+    options.strict = rbl_param_bool(rbl_call_param(call, "strict"));
+    options.repair.stitch = rbl_param_float(rbl_call_param(call, "stitch"));
+    options.repair.fill = (rbli_fill)rbl_param_int(rbl_call_param(call, "fill"));
+    options.repair.nested_cavity = rbl_param_int(rbl_call_param(call, "nested")) == 1;
+    if (!(as_file.scale > 0))
+        return rbl_call_fail(
+            ctx, call, rbl_call_param(call, "scale"), RBL_ERR_ARGUMENT, "scale must be greater than 0");
+
+    RBL_TRY(rbli_mesh_file_read(ctx, rbl_param_string(rbl_call_param(call, "file")), &file));
+    for (size_t i = 0; i < file.file_count; i++)
+        RBL_TRY(rbl_call_read_file(ctx, call, file.files[i]));
+    pass_messages(ctx, &file);
+    RBL_TRY(rbli_mesh_collection_create(ctx, &file, &as_file, &raw));
+    rbli_mesh_file_free(ctx, &file);
+    RBL_TRY(rbli_solidify(ctx, raw, &options, &solid));
+    rbl_call_set_output_collection(call, "collection", solid);
+done:
+    rbli_collection_release(raw);
+    rbli_mesh_file_free(ctx, &file);
+    return status;
+}
+
+static const char *const fill_words[] = {"none", "planar", "auto", "all", NULL};
+static const char *const nested_words[] = {"solid", "cavity", NULL};
+static const char *const up_words[] = {"y", "z", NULL};
+_Static_assert(RBLI_FILL_NONE == 0 && RBLI_FILL_PLANAR == 1 && RBLI_FILL_AUTO == 2 && RBLI_FILL_ALL == 3,
+    "words of fill are in the order of the enum");
+
+static const rbl_port_desc outputs[] = {
+    {.name = "collection",
+        .kind = RBL_VALUE_COLLECTION,
+        .text = "one root cluster with one rigid child a mesh node"},
+    {0},
+};
+static const rbl_param_desc params[] = {
+    {.name = "file", .type = RBL_PARAM_PATH, .text = "an .obj, .stl, .ply, .off, .glb or .gltf file"},
+    {.name = "split_components",
+        .type = RBL_PARAM_BOOL,
+        .default_json = "false",
+        .text = "one bone for each connected solid instead of one for each mesh node"},
+    {.name = "scale",
+        .type = RBL_PARAM_FLOAT,
+        .default_json = "1",
+        .min = 0,
+        .max = 1e12,
+        .text = "positions are multiplied by it (0.01: centimetres to metres)"},
+    {.name = "up_axis",
+        .type = RBL_PARAM_ENUM,
+        .default_json = "\"y\"",
+        .words = up_words,
+        .text = "the axis that points up in the file; z is turned to y"},
+    {.name = "stitch",
+        .type = RBL_PARAM_FLOAT,
+        .default_json = "1e-6",
+        .min = 0,
+        .max = 0.1,
+        .text = "border vertices closer than this, times the diagonal, are joined; 0: only equal ones"},
+    {.name = "fill",
+        .type = RBL_PARAM_ENUM,
+        .default_json = "\"auto\"",
+        .words = fill_words,
+        .text = "which holes are closed"},
+    {.name = "nested",
+        .type = RBL_PARAM_ENUM,
+        .default_json = "\"solid\"",
+        .words = nested_words,
+        .text = "an outward shell inside another: swallowed by the solid, or taken as its cavity"},
+    {.name = "strict", .type = RBL_PARAM_BOOL, .default_json = "false", .text = "any repair is an error"},
+    {0},
+};
+
+const rbl_node_desc rbli_node_mesh_to_collection = {
+    .size = sizeof(rbl_node_desc),
+    .type = "MeshToCollection",
+    .version = 1,
+    .revision = 1,
+    .family = "sources",
+    .text = "Reads a mesh file and makes closed solids of it, one bone a mesh node.",
+    .details = "Equal vertices are welded, cracks stitched, duplicate and back-to-back faces dropped, shells "
+               "oriented and holes\n"
+               "filled; every repair is a warning that says what was done. Materials, UVs, normals, colours "
+               "and node names are\n"
+               "kept. Faces that fill holes get the material `filled`. A shell that cannot be closed, shells "
+               "of one node that\n"
+               "overlap, and a mesh without any solid are errors.",
+    .outputs = outputs,
+    .params = params,
+    .evaluate = evaluate,
+};
