@@ -9,13 +9,14 @@
 #include "fracture/base/hash.h"
 #include "rubble/types.h"
 
-/// An array of `count` elements, or a list array: element i is the values offsets[i] … offsets[i+1] − 1 (strings are
-/// lists of CHAR). Immutable while more than one reference exists.
+/// An array of `count` elements, or a list array: element i is the values offsets[i] … offsets[i+1] − 1
+/// (strings are lists of CHAR). Immutable while more than one reference exists.
 typedef struct rbli_buffer rbli_buffer;
 
 /// A zeroed array. @return RBL_OK · RBL_ERR_NO_MEMORY. *out set on success only; release it.
 rbl_status rbli_buffer_create(rbl_context *ctx, rbl_type type, size_t count, rbli_buffer **out);
-/// A list array from `count` + 1 ascending offsets (offsets[0] = 0) and offsets[count] values; both are copied.
+/// A list array from `count` + 1 ascending offsets (offsets[0] = 0) and offsets[count] values; both are
+/// copied.
 rbl_status rbli_buffer_create_list(rbl_context *ctx, rbl_type type, size_t count, const uint64_t *offsets,
     const void *values, rbli_buffer **out);
 /// A string array; NULL entries count as "".
@@ -39,8 +40,8 @@ const char *rbli_buffer_string(const rbli_buffer *buffer, size_t index);
 /// True for UTF-8 (RFC 3629) without zero bytes: what a string may be.
 bool rbli_text_is_valid(const char *text, size_t count);
 
-/// Makes `*buffer` safe to write: clones it when it is shared, and forgets its hash. Not for list arrays, which are
-/// replaced whole (NULL). @return the elements, or NULL without memory (then *buffer is unchanged)
+/// Makes `*buffer` safe to write: clones it when it is shared, and forgets its hash. Not for list arrays,
+/// which are replaced whole (NULL). @return the elements, or NULL without memory (then *buffer is unchanged)
 void *rbli_buffer_write(rbl_context *ctx, rbli_buffer **buffer);
 
 /// New arrays of the same type from parts of others; *out set on success only.
@@ -48,10 +49,12 @@ void *rbli_buffer_write(rbl_context *ctx, rbli_buffer **buffer);
 /// @return RBL_OK · RBL_ERR_ARGUMENT (an index out of range) · RBL_ERR_NO_MEMORY
 rbl_status rbli_buffer_gather(
     rbl_context *ctx, const rbli_buffer *buffer, const int32_t *source, size_t count, rbli_buffer **out);
-/// The first `count` elements, with zeros or empty lists where there are fewer. @return RBL_OK · RBL_ERR_NO_MEMORY
+/// The first `count` elements, with zeros or empty lists where there are fewer. @return RBL_OK ·
+/// RBL_ERR_NO_MEMORY
 rbl_status rbli_buffer_resize(rbl_context *ctx, const rbli_buffer *buffer, size_t count, rbli_buffer **out);
 /// The elements of `a`, then those of `b`. @return RBL_OK · RBL_ERR_TYPE · RBL_ERR_NO_MEMORY
-rbl_status rbli_buffer_concat(rbl_context *ctx, const rbli_buffer *a, const rbli_buffer *b, rbli_buffer **out);
+rbl_status rbli_buffer_concat(
+    rbl_context *ctx, const rbli_buffer *a, const rbli_buffer *b, rbli_buffer **out);
 
 /// XXH3-128 of type, count and content; computed once and cached, thread-safe.
 rbli_hash rbli_buffer_hash(const rbli_buffer *buffer);

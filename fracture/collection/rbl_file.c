@@ -11,20 +11,30 @@
 ///     40  u64      0
 ///     48  u64      XXH3-64 of the table
 ///     56  u64      XXH3-64 of bytes 0 … 55
-///   table, from byte 64: a row for each group, then a row for each attribute, in ascending order of their
-///   names
-///     group row, 80 bytes:      name (64 bytes, padded with zeros), u64 elements, u32 attributes, u32 0
-///     attribute row, 144 bytes: name (64 bytes), u32 type (rbl_type), u32 1 for a list array, 0 for an
-///     array, then two blocks:
-///       values and list offsets (all zero for an array); the attributes of the first group come first
-///     block, 36 bytes in the row: u64 place in the file, u64 bytes in the file, u64 bytes unpacked, u64
-///     XXH3-64 of its bytes
-///       in the file, u32 packing: 0 as they are, 1 one zstd frame
-///   blocks, each at a multiple of 64, in the order of the table, with zeros between and nothing behind the
-///   last
 ///
-/// A list array of n lists has n + 1 offsets (u64, counted in values). Strings are lists of char: UTF-8, no
-/// zero byte.
+///   table, from byte 64: all group rows, then all attribute rows (those of the first group first), by name
+///     group row, 80 bytes
+///        0  64 bytes  name, padded with zeros
+///       64  u64       elements
+///       72  u32       attributes
+///       76  u32       0
+///     attribute row, 144 bytes
+///        0  64 bytes  name, padded with zeros
+///       64  u32       type (rbl_type)
+///       68  u32       1: a list array, 0: an array
+///       72  block     values
+///      108  block     list offsets; zeros for an array
+///     block, 36 bytes
+///        0  u64  place in the file
+///        8  u64  bytes in the file
+///       16  u64  bytes unpacked
+///       24  u64  XXH3-64 of the bytes in the file
+///       32  u32  packing: 0 as they are, 1 one zstd frame
+///
+///   the blocks' bytes, each at a multiple of 64, in the order of the table; zeros between, nothing behind
+///
+/// A list array of n lists has n + 1 offsets (u64, counted in values). Strings are lists of char: UTF-8
+/// without zero bytes.
 ///
 /// Reading believes nothing: sizes must follow from counts and types, blocks must lie exactly where the ones
 /// before end, and the unpacked total must not exceed 256 MiB + 1000 × the file's bytes, so that a small file

@@ -52,15 +52,19 @@ typedef enum rbli_simulation_type {
     RBLI_SIMULATION_DYNAMIC = 3,
 } rbli_simulation_type;
 
-/// A new collection with the groups bone, geometry, vertex, face, corner and material, their attributes above that are not
-/// optional, and no element in them.
+/// A new collection with the groups bone, geometry, vertex, face, corner and material, their attributes above
+/// that are not optional, and no element in them.
 rbl_status rbli_collection_create_empty_asset(rbl_context *ctx, rbl_collection **out);
 
 /// How thoroughly to look. Each level includes the ones before.
 typedef enum rbli_validate_level {
-    RBLI_VALIDATE_RANGES = 1,    /* types, lengths, index ranges, hierarchy (no cycle, levels, unique names), finite numbers */
-    RBLI_VALIDATE_GEOMETRY = 2,  /* ranges cover, faces stay inside their geometry, volumes and bounds agree */
-    RBLI_VALIDATE_CLOSED = 3,    /* every rigid bone that is not a sheet is closed; hulls are closed and convex */
+    /// Types, lengths, index ranges, hierarchy (no cycle, levels, unique names), finite numbers.
+    RBLI_VALIDATE_RANGES = 1,
+    /// Ranges cover, faces stay inside their geometry, unit normals, volumes and bounds agree; no piece below
+    /// a piece.
+    RBLI_VALIDATE_GEOMETRY = 2,
+    /// Every rigid bone that is not a sheet is closed; hulls are closed and convex.
+    RBLI_VALIDATE_CLOSED = 3,
 } rbli_validate_level;
 /// @return RBL_OK · RBL_ERR_COLLECTION with a message that names group, attribute and element
 rbl_status rbli_collection_validate(
