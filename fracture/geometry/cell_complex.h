@@ -21,7 +21,8 @@ typedef struct rbli_cell_complex {
                               planar cut (used for UV projection); −1 for walls of the padded box */
     size_t cell_count;
     int32_t *cell_site;    /* [cell_count] index of the site, plane region, brick or copy that made the cell */
-    double (*cell_point)[3]; /* [cell_count] a point strictly inside the cell, or NULL: for Voronoi the site as rounded */
+    double (*cell_point)[3]; /* [cell_count] a point strictly inside the cell, or NULL: for Voronoi the site as
+                              rounded, which lies outside the box if the site does */
     bool convex;           /* every cell is convex and every facet planar up to rounding: the cut may take short ways */
 } rbli_cell_complex;
 
@@ -37,9 +38,11 @@ rbl_status rbli_cell_complex_check(rbl_context *ctx, const rbli_cell_complex *co
 /// Sites closer than 1e-9 of the extent are merged (the lowest index stays); `*merged_count` (may be NULL) counts the
 /// ones merged away and `first_merged` (may be NULL) receives one such pair of indices.
 /// @param sites    [site_count][3], finite; site_count ≥ 1
-/// @param box_min, box_max  box to fill; sites may lie outside it, cells that do not reach the box do not appear
+/// @param box_min, box_max  box to fill; sites may lie outside it, cells that do not reach the box do not appear. A box
+///                 smaller than the rounding of the distances to all sites (2^-36 of them) goes to the nearest site.
 /// @param out      set on success only; rbli_cell_complex_destroy. `cell_site` holds indices into `sites`.
-/// @return RBL_OK · RBL_ERR_ARGUMENT (no site, not finite, empty box) · RBL_ERR_NO_MEMORY · RBL_ERR_CANCELLED
+/// @return RBL_OK · RBL_ERR_ARGUMENT (no site, not finite, empty box) · RBL_ERR_NO_MEMORY · RBL_ERR_CANCELLED ·
+///         RBL_ERR_LIMIT (more than 30,000,000 sites)
 /// Threads: reentrant. Deterministic, independent of the order of insertion. Cost: O(n log n) expected.
 rbl_status rbli_voronoi_complex(rbl_context *ctx, const double (*sites)[3], size_t site_count,
     const double box_min[3], const double box_max[3], size_t *merged_count, size_t first_merged[2],

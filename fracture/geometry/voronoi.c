@@ -422,16 +422,33 @@ static void to_source(const voronoi *v)
         }
 }
 
-static rbl_status finish(voronoi *v, bool contract)
+/// Contracts what the walls have cut too small.
+static rbl_status contract_at_walls(voronoi *v, bool *changed)
+{
+    uint8_t *walls = rbli_calloc(v->ctx, v->k->vertex_count, 1);
+    if (!walls) return RBL_ERR_NO_MEMORY;
+    for (size_t i = 0; i < v->k->vertex_count; i++)
+        for (int k = 0; k < 3; k++)
+            walls[i] +=
+                v->k->vertices[i][k] == v->grid.box_min[k] || v->k->vertices[i][k] == v->grid.box_max[k];
+    rbl_status status = rbli_complex_contract(v->ctx, v->k, walls, v->grid.extent, changed);
+    rbli_free(v->ctx, walls);
+    return status;
+}
+
+/// The clipped dual, in grid coordinates; contracted in two steps: 0 not at all, 1 before clipping, 2 after
+/// it too.
+static rbl_status finish(voronoi *v, int steps)
 {
     rbl_status status = RBL_OK;
-    bool changed = false;
+    bool inside = false, at_walls = false;
     rbl_context quiet = *v->ctx;
     RBL_TRY(make_dual(v));
-    if (contract) RBL_TRY(rbli_complex_contract(v->ctx, v->k, NULL, v->grid.extent, &changed));
+    if (steps > 0) RBL_TRY(rbli_complex_contract(v->ctx, v->k, NULL, v->grid.extent, &inside));
     RBL_TRY(rbli_complex_clip(v->ctx, v->k, v->grid.box_min, v->grid.box_max, ldexp(v->grid.extent, -46)));
+    if (steps > 1) RBL_TRY(contract_at_walls(v, &at_walls));
     RBL_TRY(rbli_complex_pack(v->ctx, v->k));
-    if (!changed) goto done;
+    if (!inside && !at_walls) goto done;
     /* The dual itself is a complex by construction; its contraction is checked, and left where it is not one.
      */
     quiet.messages = NULL;
@@ -439,25 +456,23 @@ static rbl_status finish(voronoi *v, bool contract)
     if (status != RBL_ERR_INTERNAL) goto done;
     rbli_cell_complex_destroy(v->ctx, v->k);
     v->k = NULL;
-    status = finish(v, false);
+    status = finish(v, at_walls ? steps - 1 : 0);
 done:
     return status;
 }
 
-/// From the chosen sites to the complex, in grid coordinates.
-static rbl_status run(voronoi *v)
+/// Whether the box is lost in the rounding of its extent with the sites.
+static bool box_is_lost(const voronoi *v)
 {
-    rbl_status status = RBL_OK;
-    set_grid(v);
-    round_sites(v);
-    RBL_TRY(triangulate(v));
-    RBL_TRY(finish(v, true));
-done:
-    return status;
+    double least = INFINITY, most = 0;
+    for (int k = 0; k < 3; k++) {
+        least = fmin(least, v->grid.box_max[k] - v->grid.box_min[k]);
+        most = fmax(most, v->grid.box_max[k] - v->grid.box_min[k]);
+    }
+    return most < ldexp(v->grid.extent, -36) || least < ldexp(v->grid.extent, -44);
 }
 
-/// Where all sites are so far away that the box is smaller than their rounding, the nearest takes it whole.
-static rbl_status run_nearest(voronoi *v)
+static void keep_nearest(voronoi *v)
 {
     double best = INFINITY;
     int32_t nearest = v->name[0];
@@ -468,13 +483,8 @@ static rbl_status run_nearest(voronoi *v)
             nearest = v->name[i];
         }
     }
-    rbli_cell_complex_destroy(v->ctx, v->k);
-    rbli_delaunay_destroy(v->ctx, v->delaunay);
-    v->k = NULL;
-    v->delaunay = NULL;
     v->name[0] = nearest;
     v->count = 1;
-    return run(v);
 }
 
 rbl_status rbli_voronoi_complex(rbl_context *ctx, const double (*sites)[3], size_t site_count,
@@ -487,8 +497,14 @@ rbl_status rbli_voronoi_complex(rbl_context *ctx, const double (*sites)[3], size
     RBL_TRY(select_sites(&v, site_count));
     RBL_TRY_ALLOC(v.points = rbli_alloc(ctx, v.count, sizeof *v.points));
     RBL_TRY_ALLOC(v.rank = rbli_alloc(ctx, v.count, sizeof *v.rank));
-    RBL_TRY(run(&v));
-    if (!v.k->cell_count) RBL_TRY(run_nearest(&v));
+    set_grid(&v);
+    if (v.count > 1 && box_is_lost(&v)) {
+        keep_nearest(&v);
+        set_grid(&v);
+    }
+    round_sites(&v);
+    RBL_TRY(triangulate(&v));
+    RBL_TRY(finish(&v, 2));
     to_source(&v);
     if (merged_count) *merged_count = v.merged_count;
     if (first_merged && v.merged_count) memcpy(first_merged, v.first_merged, sizeof v.first_merged);
