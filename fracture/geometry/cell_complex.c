@@ -263,30 +263,54 @@ done:
     return status;
 }
 
-/// Six times the signed volume of the cone from `apex` over a facet.
-static double facet_cone(const rbli_cell_complex *k, size_t f, const double apex[3])
+/* Moments */
+
+/// Adds the cone from `apex` over a facet to a first moment about the apex and, last, a volume.
+static void add_cone(const rbli_cell_complex *k, size_t f, double sign, const double apex[3], double sums[4])
 {
     const int32_t *loop = k->facet_vertices + k->facet_start[f];
     int32_t count = k->facet_start[f + 1] - k->facet_start[f];
-    const double *a = k->vertices[loop[0]];
-    double u[3] = {a[0] - apex[0], a[1] - apex[1], a[2] - apex[2]}, sum = 0;
+    double a[3], b[3], c[3];
+    for (int j = 0; j < 3; j++)
+        a[j] = k->vertices[loop[0]][j] - apex[j];
     for (int32_t i = 1; i + 1 < count; i++) {
-        const double *b = k->vertices[loop[i]], *c = k->vertices[loop[i + 1]];
-        double v[3] = {b[0] - a[0], b[1] - a[1], b[2] - a[2]}, w[3] = {c[0] - a[0], c[1] - a[1], c[2] - a[2]};
-        sum += u[0] * (v[1] * w[2] - v[2] * w[1]) + u[1] * (v[2] * w[0] - v[0] * w[2]) +
-               u[2] * (v[0] * w[1] - v[1] * w[0]);
+        for (int j = 0; j < 3; j++) {
+            b[j] = k->vertices[loop[i]][j] - apex[j];
+            c[j] = k->vertices[loop[i + 1]][j] - apex[j];
+        }
+        double volume = sign / 6 *
+                        (a[0] * (b[1] * c[2] - b[2] * c[1]) + a[1] * (b[2] * c[0] - b[0] * c[2]) +
+                            a[2] * (b[0] * c[1] - b[1] * c[0]));
+        sums[3] += volume;
+        for (int j = 0; j < 3; j++)
+            sums[j] += volume * (a[j] + b[j] + c[j]) / 4;
     }
-    return sum;
 }
 
-void rbli_complex_volumes(const rbli_cell_complex *k, double *volumes)
+rbl_status rbli_complex_moments(
+    rbl_context *ctx, const rbli_cell_complex *k, double (*centroids)[3], double *volumes)
 {
-    memset(volumes, 0, k->cell_count * sizeof *volumes);
+    rbl_status status = RBL_OK;
+    int32_t *apex = NULL; /* a vertex of each cell: cones from near by round least */
+    double(*sums)[4] = rbli_calloc(ctx, k->cell_count, sizeof *sums);
+    RBL_TRY_ALLOC(sums);
+    RBL_TRY_ALLOC(apex = rbli_calloc(ctx, k->cell_count, sizeof *apex));
+    for (size_t f = k->facet_count; f-- > 0;)
+        for (int side = 0; side < 2; side++)
+            if (k->facet_cells[f][side] >= 0)
+                apex[k->facet_cells[f][side]] = k->facet_vertices[k->facet_start[f]];
     for (size_t f = 0; f < k->facet_count; f++)
         for (int side = 0; side < 2; side++) {
-            int32_t cell = k->facet_cells[f][side];
-            if (cell < 0) continue;
-            const double *apex = k->cell_point ? k->cell_point[cell] : k->vertices[0];
-            volumes[cell] += (side == 0 ? 1 : -1) * facet_cone(k, f, apex) / 6;
+            int32_t c = k->facet_cells[f][side];
+            if (c >= 0) add_cone(k, f, side == 0 ? 1 : -1, k->vertices[apex[c]], sums[c]);
         }
+    for (size_t c = 0; c < k->cell_count; c++) {
+        if (volumes) volumes[c] = sums[c][3];
+        for (int j = 0; j < 3 && centroids; j++)
+            centroids[c][j] = k->vertices[apex[c]][j] + (sums[c][3] > 0 ? sums[c][j] / sums[c][3] : 0);
+    }
+done:
+    rbli_free(ctx, sums);
+    rbli_free(ctx, apex);
+    return status;
 }

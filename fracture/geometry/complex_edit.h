@@ -49,7 +49,12 @@ rbl_status rbli_complex_clip(rbl_context *ctx, rbli_cell_complex *complex, const
 /// Drops vertices that no facet uses and cells that have no facet; the order of the rest stays.
 rbl_status rbli_complex_pack(rbl_context *ctx, rbli_cell_complex *complex);
 
-/// The signed volume of a cell's boundary, for every cell: volumes[cell_count].
-void rbli_complex_volumes(const rbli_cell_complex *complex, double *volumes);
+/// The signed volume and the centroid of each cell from its boundary; the centroid of a cell whose volume is
+/// not positive is one of its vertices.
+/// @param centroids  [cell_count][3] or NULL
+/// @param volumes    [cell_count] or NULL
+/// @return RBL_OK · RBL_ERR_NO_MEMORY
+rbl_status rbli_complex_moments(
+    rbl_context *ctx, const rbli_cell_complex *complex, double (*centroids)[3], double *volumes);
 
 #endif
