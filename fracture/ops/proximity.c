@@ -97,6 +97,25 @@ rbl_status rbli_leaf_contacts(rbl_context *ctx, const rbl_collection *collection
     return rbli_find_contacts(ctx, &mesh, surface->piece, tolerance < least ? least : tolerance, out, count);
 }
 
+rbl_status rbli_known_contacts(rbl_context *ctx, const rbl_collection *collection,
+    const rbli_world_surface *surface, rbli_touch **out, size_t *count)
+{
+    const int32_t(*pairs)[2] = rbli_collection_read(collection, "proximity", "geometries", RBL_INT32_2);
+    const double *area = rbli_collection_read(collection, "proximity", "area", RBL_DOUBLE);
+    const int32_t *bone = rbli_collection_read(collection, "geometry", "bone", RBL_INT32);
+    if (!pairs) return rbli_leaf_contacts(ctx, collection, surface, 0, out, count);
+    size_t pair_count = rbli_collection_size(collection, "proximity");
+    rbli_touch *touches = rbli_alloc(ctx, pair_count, sizeof *touches);
+    if (!touches) return RBL_ERR_NO_MEMORY;
+    for (size_t i = 0; i < pair_count; i++) {
+        int32_t a = bone[pairs[i][0]], b = bone[pairs[i][1]];
+        touches[i] = (rbli_touch){a < b ? a : b, a < b ? b : a, area ? area[i] : -1, 0};
+    }
+    *out = touches;
+    *count = pair_count;
+    return RBL_OK;
+}
+
 /* ---- siblings ---- */
 
 static int compare_pairs(const void *a, const void *b)
@@ -209,6 +228,19 @@ static rbl_status write_connections(
     }
 done:
     rbli_free(ctx, siblings);
+    return status;
+}
+
+rbl_status rbli_connect_siblings(rbl_context *ctx, rbl_collection *collection, bool with_area)
+{
+    rbl_status status = RBL_OK;
+    rbli_touch *touches = NULL;
+    size_t count;
+    if (!rbli_collection_read(collection, "proximity", "geometries", RBL_INT32_2)) return RBL_OK;
+    RBL_TRY(rbli_known_contacts(ctx, collection, NULL, &touches, &count));
+    RBL_TRY(write_connections(ctx, collection, touches, count, with_area));
+done:
+    rbli_free(ctx, touches);
     return status;
 }
 

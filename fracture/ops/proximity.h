@@ -40,6 +40,13 @@ double rbli_world_surface_diagonal(const rbli_world_surface *surface);
 rbl_status rbli_leaf_contacts(rbl_context *ctx, const rbl_collection *collection,
     const rbli_world_surface *surface, double tolerance, rbli_touch **out, size_t *count);
 
+/// The contacts of the group proximity (areas may be −1), or computed ones when the collection has no such
+/// group.
+rbl_status rbli_known_contacts(rbl_context *ctx, const rbl_collection *collection,
+    const rbli_world_surface *surface, rbli_touch **out, size_t *count);
+/// Writes the group connection from the group proximity, which must exist.
+rbl_status rbli_connect_siblings(rbl_context *ctx, rbl_collection *collection, bool with_area);
+
 /// A pair of siblings and what joins them.
 typedef struct rbli_sibling_pair {
     int32_t bone_a, bone_b; /* a < b */
