@@ -87,34 +87,45 @@ static rbl_status choose_shells(rbl_context *ctx, solidify_job *job, size_t *swa
     return RBL_OK;
 }
 
-/// Errors for everything that cannot be broken yet; all of them, not the first alone.
+static const char *plural(size_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
+/// So many shells are named one by one in errors; the rest is counted.
+enum { REFUSALS_TOLD = 5 };
+
+/// Errors for everything that cannot be broken: the first few shells by name, the others by number.
 static rbl_status refuse(rbl_context *ctx, const solidify_job *job)
 {
     rbl_status status = RBL_OK;
-    size_t solids = 0;
+    size_t solids = 0, refused = 0;
     for (size_t s = 0; s < job->repair->shell_count; s++) {
         const rbli_shell *shell = &job->repair->shells[s];
+        bool open = shell->kind == RBLI_SHELL_SHEET, overlapping = job->kept[s] && shell->overlaps_other;
         solids += job->kept[s] && shell->kind == RBLI_SHELL_SOLID;
-        if (shell->kind == RBLI_SHELL_SHEET)
-            status = rbli_fail(ctx, RBL_ERR_OPEN_MESH,
-                "shell %zu of \"%s\" (%d triangles, %d open borders) is not closed: %s", s,
-                node_name(job, shell->node), (int)shell->triangle_count, (int)shell->open_loop_count,
+        if (!open && !overlapping) continue;
+        if (status == RBL_OK) status = open ? RBL_ERR_OPEN_MESH : RBL_ERR_MESH;
+        if (++refused > REFUSALS_TOLD) continue;
+        const char *name = node_name(job, shell->node);
+        if (open)
+            rbli_fail(ctx, status, "shell %zu of \"%s\" (%d triangle%s) is no solid: %s", s, name,
+                (int)shell->triangle_count, plural((size_t)shell->triangle_count),
                 shell->why ? shell->why : "a hole stays open");
-        else if (job->kept[s] && shell->overlaps_other)
-            status = rbli_fail(ctx, RBL_ERR_MESH,
+        else
+            rbli_fail(ctx, status,
                 "shell %zu of \"%s\" (%d triangles) overlaps another shell of the same mesh node: a volume "
-                "would count twice",
-                s, node_name(job, shell->node), (int)shell->triangle_count);
+                "would "
+                "count twice",
+                s, name, (int)shell->triangle_count);
     }
+    if (refused > REFUSALS_TOLD)
+        rbli_fail(ctx, status, "%zu more shells of %zu are refused for such reasons", refused - REFUSALS_TOLD,
+            job->repair->shell_count);
     if (status == RBL_OK && solids == 0)
         status = rbli_fail(
             ctx, RBL_ERR_MESH, "there is no solid in the mesh: no closed shell that encloses a volume");
     return status;
-}
-
-static const char *plural(size_t count)
-{
-    return count == 1 ? "" : "s";
 }
 
 /// A warning, counted: with `strict` the first one is the reason to refuse.
