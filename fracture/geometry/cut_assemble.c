@@ -29,6 +29,8 @@ typedef struct piece_vertex {
 /// A connected part of a cell.
 typedef struct part {
     double volume, area;
+    double noise;   /* rounding of the volume, in units of 2^-50 */
+    int32_t first;  /* its lowest vertex number; volumes are measured from there */
     int32_t lowest; /* its first vertex in the order (x, y, z) */
     int32_t owner;  /* the part whose piece it belongs to, −1: left out */
     int32_t piece;  /* number within the cell */
@@ -362,6 +364,12 @@ static int compare_positions(const double a[3], const double b[3])
     return 0;
 }
 
+static double largest_component(const double v[3])
+{
+    double x = fabs(v[0]), y = fabs(v[1]), z = fabs(v[2]);
+    return x > y ? (x > z ? x : z) : (y > z ? y : z);
+}
+
 /// Unites vertices over triangles; afterwards parent[v] is the part of v.
 static rbl_status find_parts(rbl_context *ctx, cell_scratch *c)
 {
@@ -383,7 +391,7 @@ static rbl_status find_parts(rbl_context *ctx, cell_scratch *c)
         int32_t root = find_root(parent, (int32_t)v);
         if ((size_t)root == v) {
             part_of_root[v] = (int32_t)c->parts.count;
-            part fresh = {0, 0, (int32_t)v, (int32_t)c->parts.count, -1};
+            part fresh = {0, 0, 0, (int32_t)v, (int32_t)v, (int32_t)c->parts.count, -1};
             RBL_TRY(rbli_array_push(ctx, &c->parts, fresh));
         } else {
             part_of_root[v] = part_of_root[root];
@@ -394,24 +402,22 @@ static rbl_status find_parts(rbl_context *ctx, cell_scratch *c)
     }
     memcpy(parent, part_of_root, c->vertices.count * sizeof *parent);
     c->parent.count = c->vertices.count;
-    const double *origin = c->vertices.count ? c->vertices.data[0].position : NULL;
     for (size_t i = 0; i < c->triangles.count; i++) {
         const int32_t *v = c->triangles.data[i].v;
-        double p[3][3];
-        for (int corner = 0; corner < 3; corner++)
-            for (int axis = 0; axis < 3; axis++)
-                p[corner][axis] = c->vertices.data[v[corner]].position[axis] - origin[axis];
-        double cross[3] = {p[1][1] * p[2][2] - p[1][2] * p[2][1], p[1][2] * p[2][0] - p[1][0] * p[2][2],
-            p[1][0] * p[2][1] - p[1][1] * p[2][0]};
         part *own = &c->parts.data[parent[v[0]]];
-        own->volume += (p[0][0] * cross[0] + p[0][1] * cross[1] + p[0][2] * cross[2]) / 6;
-        double u[3], w[3];
+        const double *origin = c->vertices.data[own->first].position;
+        const double *a = c->vertices.data[v[0]].position;
+        const double *b = c->vertices.data[v[1]].position, *d = c->vertices.data[v[2]].position;
+        double p[3], u[3], w[3];
         for (int axis = 0; axis < 3; axis++) {
-            u[axis] = p[1][axis] - p[0][axis];
-            w[axis] = p[2][axis] - p[0][axis];
+            p[axis] = a[axis] - origin[axis];
+            u[axis] = b[axis] - a[axis];
+            w[axis] = d[axis] - a[axis];
         }
         double n[3] = {u[1] * w[2] - u[2] * w[1], u[2] * w[0] - u[0] * w[2], u[0] * w[1] - u[1] * w[0]};
+        own->volume += (p[0] * n[0] + p[1] * n[1] + p[2] * n[2]) / 6;
         own->area += 0.5 * sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
+        own->noise += largest_component(p) * largest_component(u) * largest_component(w);
     }
 done:
     return status;
@@ -463,7 +469,7 @@ static rbl_status own_parts(rbl_context *ctx, const cut_state *s, cell_scratch *
     int32_t largest = -1;
     for (size_t i = 0; i < c->parts.count; i++) {
         part *p = &c->parts.data[i];
-        if (fabs(p->volume) <= thinnest * p->area) {
+        if (fabs(p->volume) <= thinnest * (p->area + thinnest * thinnest) + 0x1p-50 * p->noise) {
             p->owner = -1;
             out->film_count++;
         } else if (p->volume > 0 && (largest < 0 || p->volume > c->parts.data[largest].volume)) {

@@ -647,11 +647,18 @@ rbl_status cut_flood(rbl_context *ctx, cut_state *state)
     }
     RBL_TRY(rbli_parallel_for(ctx, f.task_count, 1, task_block, &f));
     RBL_TRY(merge_blocks(ctx, &f));
-    RBL_TRY_ALLOC(state->node_positions = rbli_alloc(
-                      ctx, state->crossing_count + state->node_count, sizeof *state->node_positions));
-    RBL_TRY(rbli_parallel_for(ctx, state->crossing_count + state->node_count, 8192, place_block, state));
-    RBL_TRY(rbli_parallel_for(ctx, state->cut_triangle_count, 4096, resolve_block, state));
 done:
     free_flood(ctx, &f, worker_count);
+    return status;
+}
+
+rbl_status cut_place_nodes(rbl_context *ctx, cut_state *state)
+{
+    rbl_status status = RBL_OK;
+    size_t count = state->crossing_count + state->node_count;
+    RBL_TRY_ALLOC(state->node_positions = rbli_alloc(ctx, count, sizeof *state->node_positions));
+    RBL_TRY(rbli_parallel_for(ctx, count, 8192, place_block, state));
+    RBL_TRY(rbli_parallel_for(ctx, state->cut_triangle_count, 4096, resolve_block, state));
+done:
     return status;
 }

@@ -225,6 +225,9 @@ rbl_status cut_prepare_mesh(rbl_context *ctx, cut_state *state);
 rbl_status cut_prepare_complex(rbl_context *ctx, cut_state *state);
 rbl_status cut_flood(rbl_context *ctx, cut_state *state);
 rbl_status cut_label_vertices(rbl_context *ctx, cut_state *state);
+/// Positions of nodes, and chains' ends as vertices; the end of labelling, because labels settle the order of
+/// ties.
+rbl_status cut_place_nodes(rbl_context *ctx, cut_state *state);
 rbl_status cut_wind_edges(rbl_context *ctx, cut_state *state);
 rbl_status cut_trace_mesh(rbl_context *ctx, cut_state *state);
 rbl_status cut_trace_facets(rbl_context *ctx, cut_state *state);

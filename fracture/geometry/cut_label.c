@@ -300,6 +300,7 @@ rbl_status cut_label_vertices(rbl_context *ctx, cut_state *state)
         push_triangle(&flood, (int32_t)t);
         RBL_TRY(spread_labels(ctx, state, &flood));
     }
+    RBL_TRY(cut_place_nodes(ctx, state));
 done:
     rbli_free(ctx, flood.seen);
     rbli_free(ctx, flood.stack);
