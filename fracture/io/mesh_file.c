@@ -24,6 +24,7 @@ static bool has_extension(const char *path, const char *extension)
 /// First bytes that leave no doubt, then the name's ending, then weaker hints.
 static parse_fn choose_parser(const char *path, const uint8_t *bytes, size_t byte_count)
 {
+    if (starts_with(bytes, byte_count, "glTF")) return rbli_mesh_file_parse_gltf;
     if (starts_with(bytes, byte_count, "ply\n") || starts_with(bytes, byte_count, "ply\r"))
         return rbli_mesh_file_parse_ply;
     static const struct {
@@ -34,6 +35,8 @@ static parse_fn choose_parser(const char *path, const uint8_t *bytes, size_t byt
         {"stl", rbli_mesh_file_parse_stl},
         {"ply", rbli_mesh_file_parse_ply},
         {"off", rbli_mesh_file_parse_off},
+        {"glb", rbli_mesh_file_parse_gltf},
+        {"gltf", rbli_mesh_file_parse_gltf},
     };
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
         if (has_extension(path, formats[i].extension)) return formats[i].parse;

@@ -1,0 +1,82 @@
+#ifndef RUBBLE_IO_GLTF_DOCUMENT_H
+#define RUBBLE_IO_GLTF_DOCUMENT_H
+
+/// glTF 2.0 as a container: JSON, buffers, views and accessors, all checked.
+
+#include <cjson/cJSON.h>
+
+#include "fracture/io/mesh_builder.h"
+
+/// A JSON array flattened, because cJSON's arrays are linked lists.
+typedef struct rbli_gltf_list {
+    const cJSON **items;
+    size_t count;
+} rbli_gltf_list;
+
+typedef struct rbli_gltf_buffer {
+    const uint8_t *bytes;
+    size_t count;
+    uint8_t *owned; /* NULL for the file's own chunk */
+    bool loaded;
+} rbli_gltf_buffer;
+
+typedef struct rbli_gltf_view {
+    size_t buffer, offset, length, stride; /* stride 0: tightly packed */
+} rbli_gltf_view;
+
+enum { RBLI_GLTF_NONE = -1 };
+
+typedef struct rbli_gltf_accessor {
+    int64_t view; /* or RBLI_GLTF_NONE: zeros */
+    size_t offset, count, width;
+    int component; /* 5120 … 5126 */
+    bool normalized;
+    size_t sparse_count, sparse_index_offset, sparse_value_offset;
+    int64_t sparse_index_view, sparse_value_view;
+    int sparse_index_component;
+} rbli_gltf_accessor;
+
+typedef struct rbli_gltf_document {
+    rbl_context *ctx;
+    const char *name, *folder;
+    rbli_mesh_builder *builder; /* gets the names of files that are read */
+    const uint8_t *bytes;
+    size_t byte_count;
+    const uint8_t *chunk; /* binary chunk of a GLB */
+    size_t chunk_bytes;
+    cJSON *root;
+    rbli_gltf_list buffer_items, nodes, meshes, materials, textures, images, scenes;
+    rbli_gltf_buffer *buffers;
+    size_t buffer_count;
+    rbli_gltf_view *views;
+    size_t view_count;
+    rbli_gltf_accessor *accessors;
+    size_t accessor_count;
+} rbli_gltf_document;
+
+/// Parses the container; buffers are loaded when an accessor needs them. Free it also after a failure.
+rbl_status rbli_gltf_document_parse(rbli_gltf_document *document);
+void rbli_gltf_document_free(rbli_gltf_document *document);
+
+/// An error "name: pointer: text".
+rbl_status rbli_gltf_fail(const rbli_gltf_document *document, const char *pointer, const char *format, ...)
+    RBL_PRINTF(3, 4);
+/// object[key] as an index below `limit`; RBLI_GLTF_NONE when missing.
+rbl_status rbli_gltf_index(const rbli_gltf_document *document, const cJSON *object, const char *pointer,
+    const char *key, size_t limit, int64_t *out);
+/// object[key] as exactly `count` finite numbers; *found false and out untouched when missing.
+rbl_status rbli_gltf_numbers(const rbli_gltf_document *document, const cJSON *object, const char *pointer,
+    const char *key, size_t count, double *out, bool *found);
+/// object[key] when it is a string, else NULL.
+const char *rbli_gltf_string(const cJSON *object, const char *key);
+/// Percent-decodes a relative URI into a file name. NULL without memory.
+char *rbli_gltf_decode_uri(rbl_context *ctx, const char *uri);
+
+/// Values of an accessor as [count][width] doubles, integers divided by their maximum where normalised; freed
+/// by the caller. RBL_ERR_PARSE where the accessor leaves its buffer.
+rbl_status rbli_gltf_read_values(rbli_gltf_document *document, size_t accessor, double **out);
+/// Values of an accessor of unsigned integers as indices below `limit`; freed by the caller.
+rbl_status rbli_gltf_read_indices(
+    rbli_gltf_document *document, size_t accessor, size_t limit, uint32_t **out);
+
+#endif
