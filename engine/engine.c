@@ -362,3 +362,23 @@ void rbl_engine_clear_cache(rbl_engine *engine)
 {
     rbli_cache_clear(engine->cache);
 }
+
+const char *rbl_nearest_name(const char *name, const char *const *candidates, size_t count)
+{
+    rbli_nearest nearest;
+    rbli_nearest_init(&nearest, name);
+    for (size_t i = 0; i < count; i++)
+        rbli_nearest_feed(&nearest, candidates[i]);
+    return nearest.best;
+}
+
+const char *rbl_value_kind_text(rbl_value_kind kind)
+{
+    return rbli_value_kind_word(kind);
+}
+
+const char *rbl_param_type_text(rbl_param_type type)
+{
+    const char *word = rbli_param_type_word(type);
+    return word ? word : "unknown";
+}

@@ -824,12 +824,14 @@ static rbl_status load(rbl_engine *engine, rbli_source *source, rbl_messages *me
     if (status != RBL_OK) return status;
     size_t before = rbli_messages_error_count(messages);
     unsigned flags = ends_with(rbli_source_name(source), ".jsonc") ? RBLI_JSON_COMMENTS : 0;
-    RBL_TRY(rbli_json_parse(engine->allocator, source, flags, messages, &l.json));
+    status = rbli_json_parse(engine->allocator, source, flags, messages, &l.json);
+    if (status == RBL_ERR_PARSE) status = RBL_ERR_GRAPH; /* RBL_ERR_PARSE is for the files that nodes read */
+    RBL_TRY(status);
     bool malformed = rbli_messages_error_count(messages) != before;
     l.graph->json = l.json;
     read_document(&l);
     if (l.out_of_memory) RBL_TRY(RBL_ERR_NO_MEMORY);
-    if (l.failed || malformed) RBL_TRY(malformed ? RBL_ERR_PARSE : RBL_ERR_GRAPH);
+    if (l.failed || malformed) RBL_TRY(RBL_ERR_GRAPH);
     l.graph->history =
         rbli_allocator_calloc(engine->allocator, l.graph->node_count, sizeof *l.graph->history);
     RBL_TRY_ALLOC(l.graph->history);

@@ -41,6 +41,9 @@ extern "C" {
 /// The version of the linked library, "0.1.0".
 RBL_API const char *rbl_version_text(void);
 
+/// The candidate nearest to a misspelt name, NULL when none is near.
+RBL_API const char *rbl_nearest_name(const char *name, const char *const *candidates, size_t count);
+
 typedef struct rbl_engine rbl_engine;
 typedef struct rbl_graph rbl_graph;
 typedef struct rbl_run rbl_run;
@@ -115,8 +118,9 @@ RBL_API const char *rbl_engine_nearest_node(const rbl_engine *engine, const char
 /// JSON Schema (draft 2020-12) of graph files, from the registered types: editors complete and check with it.
 /// *text is freed with rbl_engine_free_text.
 RBL_API rbl_status rbl_engine_schema(const rbl_engine *engine, char **text);
-/// All node types with ports, parameters, defaults, ranges and documentation as JSON.
-RBL_API rbl_status rbl_engine_nodes_json(const rbl_engine *engine, char **text);
+/// Node types with ports, parameters, defaults, ranges and documentation as JSON: one by name, or (NULL) a list of all.
+/// @return RBL_OK · RBL_ERR_NOT_FOUND · RBL_ERR_NO_MEMORY
+RBL_API rbl_status rbl_engine_nodes_json(const rbl_engine *engine, const char *type, char **text);
 RBL_API void rbl_engine_free_text(const rbl_engine *engine, char *text);
 /// Bytes that the cache holds (arrays shared by several values counted once), and its entries.
 RBL_API size_t rbl_engine_cache_bytes(const rbl_engine *engine);
@@ -127,7 +131,7 @@ RBL_API void rbl_engine_clear_cache(rbl_engine *engine);
 
 /// Loads a graph file (.json; .jsonc may hold comments and trailing commas). Relative paths in it are relative to its
 /// folder. All errors of the file are reported at once.
-/// @return RBL_OK (there may be warnings) · RBL_ERR_GRAPH · RBL_ERR_PARSE (not JSON) · RBL_ERR_READ · RBL_ERR_NO_MEMORY ·
+/// @return RBL_OK (there may be warnings) · RBL_ERR_GRAPH (invalid, or not JSON) · RBL_ERR_READ · RBL_ERR_NO_MEMORY ·
 ///         RBL_ERR_LIMIT (64 MiB of text)
 RBL_API rbl_status rbl_graph_load_file(
     rbl_engine *engine, const char *path, rbl_messages **messages, rbl_graph **out);
@@ -172,6 +176,11 @@ typedef enum rbl_outcome {
     RBL_OUTCOME_SKIPPED = 5,     /* not asked for, or something above it failed */
     RBL_OUTCOME_FAILED = 6,
 } rbl_outcome;
+
+/// "collection", "points", …; "unknown" for no kind.
+RBL_API const char *rbl_value_kind_text(rbl_value_kind kind);
+/// "int", "vec3", … as graph files and the schema name types of parameters; "unknown" for no type.
+RBL_API const char *rbl_param_type_text(rbl_param_type type);
 
 /// "ran", "memory hit", "same output", "skipped", "failed".
 RBL_API const char *rbl_outcome_text(rbl_outcome outcome);

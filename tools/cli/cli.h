@@ -1,0 +1,75 @@
+#ifndef RUBBLE_CLI_CLI_H
+#define RUBBLE_CLI_CLI_H
+
+/// What the commands share: options, messages, exit codes.
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "rubble/rubble.h"
+
+enum {
+    EXIT_DONE = 0,
+    EXIT_EVALUATION = 1, /* an evaluation failed */
+    EXIT_USAGE = 2,      /* usage, or an invalid graph */
+    EXIT_FILE = 3,       /* a file that cannot be read, parsed or written */
+    EXIT_CANCELLED = 130,
+};
+
+int cli_eval(int argc, char **argv);
+int cli_check(int argc, char **argv);
+int cli_inspect(int argc, char **argv);
+int cli_nodes(int argc, char **argv);
+int cli_schema(int argc, char **argv);
+int cli_version(int argc, char **argv);
+
+typedef enum cli_option_kind {
+    CLI_FLAG,   /* bool */
+    CLI_TEXT,   /* const char * */
+    CLI_LIST,   /* cli_list: given several times */
+    CLI_NUMBER, /* long, from 0 */
+    CLI_BYTES,  /* size_t, with K, M or G behind it */
+} cli_option_kind;
+
+typedef struct cli_list {
+    const char **items; /* freed by the command */
+    size_t count;
+} cli_list;
+
+/// An option; the table ends with one without a name. `name` without dashes; one letter is written with one
+/// dash.
+typedef struct cli_option {
+    const char *name;
+    cli_option_kind kind;
+    void *target;
+} cli_option;
+
+typedef struct cli_command {
+    const char *name;
+    const char *help; /* the whole text of --help, ended by a line feed */
+    const cli_option *options;
+    const char **arguments; /* [most_arguments] set to what stands without an option, NULL when missing */
+    size_t least_arguments, most_arguments;
+} cli_command;
+
+/// Reads a command's arguments; argv[0] is its name. @return −1 to go on, else the exit code
+int cli_parse(const cli_command *command, int argc, char **argv);
+
+/// Messages as a person reads them, on stderr; colours on a terminal unless NO_COLOR is set.
+void cli_print_messages(const rbl_messages *messages);
+/// `error: …` on stderr, with a line feed.
+void cli_error(const char *format, ...) RBL_PRINTF(1, 2);
+int cli_exit_code(rbl_status status);
+/// Creates an engine, or says why not and gives NULL.
+rbl_engine *cli_engine(long thread_count, const size_t *memory_bytes);
+/// Sets NAME=VALUE pairs; what is wrong is printed. @return exit code
+int cli_set_variables(rbl_graph *graph, const cli_list *pairs);
+/// Writes text to stdout; @return EXIT_DONE, or EXIT_FILE with a message
+int cli_print(const char *text);
+/// Writes a JSON string with quotes.
+void cli_json_string(FILE *file, const char *text);
+/// "12.3 kB"
+const char *cli_bytes(size_t bytes, char buffer[32]);
+
+#endif

@@ -1,0 +1,285 @@
+/// What the commands share.
+
+#include "tools/cli/cli.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static bool stderr_has_colors(void)
+{
+    const char *no_color = getenv("NO_COLOR"), *terminal = getenv("TERM");
+    if (no_color && *no_color) return false;
+    return isatty(STDERR_FILENO) && terminal && strcmp(terminal, "dumb") != 0;
+}
+
+void cli_error(const char *format, ...)
+{
+    bool colors = stderr_has_colors();
+    fputs(colors ? "\033[1;31merror:\033[0m " : "error: ", stderr);
+    va_list arguments;
+    va_start(arguments, format);
+    vfprintf(stderr, format, arguments);
+    va_end(arguments);
+    fputc('\n', stderr);
+}
+
+/// Prints a formatted message; its first "error: " (or warning, note) in colour.
+static void print_message(const char *text, rbl_severity severity, bool colors)
+{
+    const char *word = severity == RBL_ERROR ? "error:" : severity == RBL_WARNING ? "warning:" : "note:";
+    const char *color = severity == RBL_ERROR     ? "\033[1;31m"
+                        : severity == RBL_WARNING ? "\033[1;33m"
+                                                  : "\033[1;36m";
+    const char *found = colors ? strstr(text, word) : NULL;
+    if (!found) {
+        fputs(text, stderr);
+        return;
+    }
+    fprintf(stderr, "%.*s%s%s\033[0m%s", (int)(found - text), text, color, word, found + strlen(word));
+}
+
+void cli_print_messages(const rbl_messages *messages)
+{
+    bool colors = stderr_has_colors();
+    for (size_t i = 0; i < rbl_messages_count(messages); i++) {
+        char *text = NULL;
+        const rbl_message *message = rbl_messages_get(messages, i);
+        if (rbl_messages_format(messages, i, &text) != RBL_OK) {
+            fprintf(stderr, "%s\n", message->text);
+            continue;
+        }
+        print_message(text, message->severity, colors);
+        rbl_messages_free_text(messages, text);
+    }
+}
+
+int cli_exit_code(rbl_status status)
+{
+    switch (status) {
+    case RBL_OK:
+        return EXIT_DONE;
+    case RBL_ERR_CANCELLED:
+        return EXIT_CANCELLED;
+    case RBL_ERR_GRAPH:
+    case RBL_ERR_NOT_FOUND:
+        return EXIT_USAGE;
+    case RBL_ERR_READ:
+    case RBL_ERR_WRITE:
+    case RBL_ERR_PARSE:
+        return EXIT_FILE;
+    case RBL_ERR_NO_MEMORY:
+    case RBL_ERR_ARGUMENT:
+    case RBL_ERR_LIMIT:
+    case RBL_ERR_INTERNAL:
+    case RBL_ERR_NODE:
+    case RBL_ERR_TYPE:
+    case RBL_ERR_OPEN_MESH:
+    case RBL_ERR_MESH:
+    case RBL_ERR_COLLECTION:
+        break;
+    }
+    return EXIT_EVALUATION;
+}
+
+rbl_engine *cli_engine(long thread_count, const size_t *memory_bytes)
+{
+    rbl_engine_options options;
+    rbl_engine_options_init(&options);
+    options.thread_count = thread_count > 256 ? 256 : (int)thread_count;
+    if (memory_bytes) options.memory_bytes = *memory_bytes;
+    rbl_engine *engine = NULL;
+    rbl_status status = rbl_engine_create(&options, &engine);
+    if (status != RBL_OK) cli_error("the engine cannot be started: %s", rbl_status_text(status));
+    return engine;
+}
+
+int cli_set_variables(rbl_graph *graph, const cli_list *pairs)
+{
+    int code = EXIT_DONE;
+    for (size_t i = 0; i < pairs->count; i++) {
+        const char *equals = strchr(pairs->items[i], '=');
+        if (!equals || equals == pairs->items[i]) {
+            cli_error("--set needs NAME=VALUE, not \"%s\"", pairs->items[i]);
+            code = EXIT_USAGE;
+            continue;
+        }
+        size_t length = (size_t)(equals - pairs->items[i]);
+        char *name = malloc(length + 1);
+        if (!name) return EXIT_EVALUATION;
+        memcpy(name, pairs->items[i], length);
+        name[length] = '\0';
+        rbl_messages *messages = NULL;
+        rbl_status status = rbl_graph_set_variable_text(graph, name, equals + 1, &messages);
+        cli_print_messages(messages);
+        rbl_messages_destroy(messages);
+        free(name);
+        if (status != RBL_OK && code == EXIT_DONE) code = cli_exit_code(status);
+    }
+    return code;
+}
+
+int cli_print(const char *text)
+{
+    bool good = fputs(text, stdout) >= 0 && fflush(stdout) == 0;
+    if (!good) cli_error("standard output: %s", strerror(errno));
+    return good ? EXIT_DONE : EXIT_FILE;
+}
+
+void cli_json_string(FILE *file, const char *text)
+{
+    fputc('"', file);
+    for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
+        if (*c == '"' || *c == '\\')
+            fprintf(file, "\\%c", *c);
+        else if (*c < 0x20)
+            fprintf(file, "\\u%04x", *c);
+        else
+            fputc(*c, file);
+    }
+    fputc('"', file);
+}
+
+const char *cli_bytes(size_t bytes, char buffer[32])
+{
+    static const char *const units[] = {"B", "kB", "MB", "GB", "TB"};
+    double amount = (double)bytes;
+    size_t unit = 0;
+    while (amount >= 1000 && unit + 1 < sizeof units / sizeof *units) {
+        amount /= 1000;
+        unit++;
+    }
+    snprintf(buffer, 32, unit && amount < 100 ? "%.1f %s" : "%.0f %s", amount, units[unit]);
+    return buffer;
+}
+
+/* ---- Options ---- */
+
+static int usage_fault(const cli_command *command)
+{
+    fprintf(stderr, "`rubble %s --help` tells more\n", command->name);
+    return EXIT_USAGE;
+}
+
+static void tell_unknown_option(const cli_command *command, const char *name)
+{
+    const char *names[32];
+    size_t count = 0;
+    for (const cli_option *o = command->options; o->name && count < 31; o++)
+        if (o->name[1]) names[count++] = o->name;
+    names[count++] = "help";
+    const char *nearest = rbl_nearest_name(name, names, count);
+    cli_error("unknown option \"--%s\"", name);
+    if (nearest) fprintf(stderr, "  did you mean --%s?\n", nearest);
+}
+
+static bool append(cli_list *list, const char *item)
+{
+    const char **items = realloc(list->items, (list->count + 1) * sizeof *items);
+    if (!items) return false;
+    items[list->count++] = item;
+    list->items = items;
+    return true;
+}
+
+static bool parse_bytes(const char *text, size_t *out)
+{
+    char *end;
+    errno = 0;
+    unsigned long long number = strtoull(text, &end, 10);
+    if (errno || end == text || *text == '-') return false;
+    static const char suffixes[] = "KMG";
+    const char *suffix = *end ? strchr(suffixes, *end >= 'a' ? *end - 'a' + 'A' : *end) : NULL;
+    if (*end && (!suffix || end[1])) return false;
+    unsigned shift = suffix ? (unsigned)(suffix - suffixes + 1) * 10 : 0;
+    if (number > (SIZE_MAX >> shift)) return false;
+    *out = (size_t)number << shift;
+    return true;
+}
+
+/// Stores an option's value; false when it was reported as wrong.
+static bool store(const cli_option *option, const char *value)
+{
+    char *end;
+    switch (option->kind) {
+    case CLI_FLAG:
+        *(bool *)option->target = true;
+        return true;
+    case CLI_TEXT:
+        *(const char **)option->target = value;
+        return true;
+    case CLI_LIST:
+        if (append(option->target, value)) return true;
+        cli_error("%s", rbl_status_text(RBL_ERR_NO_MEMORY));
+        return false;
+    case CLI_NUMBER:
+        errno = 0;
+        *(long *)option->target = strtol(value, &end, 10);
+        if (!errno && end != value && !*end && *(long *)option->target >= 0) return true;
+        cli_error("--%s needs a number from 0, not \"%s\"", option->name, value);
+        return false;
+    case CLI_BYTES:
+        if (parse_bytes(value, option->target)) return true;
+        cli_error("--%s needs a number of bytes like 500M or 2G, not \"%s\"", option->name, value);
+        return false;
+    }
+    return false;
+}
+
+/// One option at argv[*i], with its value behind it or behind '='. False when it was reported as wrong.
+static bool parse_option(const cli_command *command, int argc, char **argv, int *i)
+{
+    const char *text = argv[*i];
+    size_t dashes = text[1] == '-' ? 2 : 1;
+    const char *name = text + dashes, *equals = dashes == 2 ? strchr(name, '=') : NULL;
+    size_t length = equals ? (size_t)(equals - name) : strlen(name);
+    const cli_option *option = command->options;
+    while (option->name && !(strlen(option->name) == length && memcmp(option->name, name, length) == 0 &&
+                               (length == 1) == (dashes == 1)))
+        option++;
+    if (!option->name) {
+        if (dashes == 2)
+            tell_unknown_option(command, name);
+        else
+            cli_error("unknown option \"%s\"", text);
+        return false;
+    }
+    if (option->kind == CLI_FLAG) {
+        if (equals) cli_error("--%s takes no value", option->name);
+        return !equals && store(option, NULL);
+    }
+    if (!equals && *i + 1 >= argc) {
+        cli_error("%s needs a value", text);
+        return false;
+    }
+    return store(option, equals ? equals + 1 : argv[++*i]);
+}
+
+int cli_parse(const cli_command *command, int argc, char **argv)
+{
+    size_t count = 0;
+    bool options_end = false;
+    for (size_t i = 0; i < command->most_arguments; i++)
+        command->arguments[i] = NULL;
+    for (int i = 1; i < argc; i++) {
+        if (!options_end && (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0))
+            return cli_print(command->help);
+        if (!options_end && strcmp(argv[i], "--") == 0) {
+            options_end = true;
+        } else if (!options_end && argv[i][0] == '-' && argv[i][1]) {
+            if (!parse_option(command, argc, argv, &i)) return usage_fault(command);
+        } else if (count < command->most_arguments) {
+            command->arguments[count++] = argv[i];
+        } else {
+            cli_error("too many arguments: \"%s\"", argv[i]);
+            return usage_fault(command);
+        }
+    }
+    if (count < command->least_arguments) {
+        cli_error("rubble %s needs a file", command->name);
+        return usage_fault(command);
+    }
+    return -1;
+}

@@ -1,0 +1,333 @@
+/// rubble eval: evaluates a graph, writes its files, and says what happened.
+
+#include "tools/cli/cli.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tools/cli/summary.h"
+
+static const char help[] =
+    "usage: rubble eval GRAPH [options]\n"
+    "\n"
+    "Evaluates a graph and writes the files that its Terminal nodes name. When a node fails, no file is "
+    "written.\n"
+    "\n"
+    "  --set NAME=VALUE        set a variable of the graph; paths are relative to the working folder\n"
+    "  --out DIR               folder for the files (default: out); made when it is missing\n"
+    "  --only NODE             evaluate this node and what it needs\n"
+    "  --threads N             threads that compute (default 0: one per core); the result never depends on "
+    "it\n"
+    "  --memory BYTES          most bytes that are remembered, like 500M or 4G (default 2G)\n"
+    "  --no-cache              remember nothing\n"
+    "  --checked               compute what is remembered again and compare\n"
+    "  --report FILE           write what ran, why, and how long it took, as JSON\n"
+    "  --progress auto|plain|json|none   on stderr (default auto: a line on a terminal)\n"
+    "  --fail-on warning       exit 1 when there is a warning\n"
+    "  --json                  print the result as JSON\n"
+    "\n"
+    "example: rubble eval graphs/wall.json --out out --set stones=200\n";
+
+typedef enum progress_kind { PROGRESS_NONE, PROGRESS_LINE, PROGRESS_PLAIN, PROGRESS_JSON } progress_kind;
+
+typedef struct settings {
+    const char *graph, *out, *only, *report, *progress, *fail_on;
+    cli_list pairs;
+    long threads;
+    size_t memory;
+    bool no_cache, checked, json;
+    progress_kind progress_kind;
+} settings;
+
+/* A signal handler can reach nothing but this. */
+static rbl_control *volatile running;
+
+static void on_interrupt(int number)
+{
+    (void)number;
+    if (running) rbl_control_cancel(running);
+}
+
+/// The first Ctrl-C asks for the end; the second one ends the process.
+static void catch_interrupt(void)
+{
+    struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = SA_RESETHAND};
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+/* ---- Progress ---- */
+
+static void on_event(void *user, const rbl_event *event)
+{
+    const settings *s = user;
+    bool begins = event->kind == RBL_EVENT_NODE_BEGINS;
+    switch (s->progress_kind) {
+    case PROGRESS_NONE:
+        return;
+    case PROGRESS_LINE:
+        if (begins) fprintf(stderr, "\r\033[K[%zu/%zu] %s", event->number + 1, event->total, event->node);
+        break;
+    case PROGRESS_PLAIN:
+        if (!begins)
+            fprintf(stderr, "[%zu/%zu] %s: %s\n", event->number + 1, event->total, event->node,
+                rbl_outcome_text(event->outcome));
+        break;
+    case PROGRESS_JSON:
+        fprintf(stderr,
+            "{\"event\": \"%s\", \"node\": \"%s\", \"type\": \"%s\", \"number\": %zu, \"total\": %zu",
+            begins ? "begins" : "ends", event->node, event->type, event->number, event->total);
+        if (!begins) fprintf(stderr, ", \"outcome\": \"%s\"", rbl_outcome_text(event->outcome));
+        fprintf(stderr, "}\n");
+        break;
+    }
+    fflush(stderr);
+}
+
+static bool read_progress(settings *s)
+{
+    if (strcmp(s->progress, "auto") == 0)
+        s->progress_kind = isatty(STDERR_FILENO) ? PROGRESS_LINE : PROGRESS_NONE;
+    else if (strcmp(s->progress, "plain") == 0)
+        s->progress_kind = PROGRESS_PLAIN;
+    else if (strcmp(s->progress, "json") == 0)
+        s->progress_kind = PROGRESS_JSON;
+    else if (strcmp(s->progress, "none") == 0)
+        s->progress_kind = PROGRESS_NONE;
+    else
+        return false;
+    return true;
+}
+
+/* ---- What a person sees afterwards ---- */
+
+/// The collection that stands for an ending node: its output, or that of the last node before it that has
+/// one.
+static const rbl_collection *collection_of(const rbl_run *run, size_t index)
+{
+    for (size_t i = index + 1; i-- > 0;) {
+        const rbl_value *value = rbl_run_value(run, rbl_run_node(run, i)->node);
+        if (value && rbl_value_collection(value)) return rbl_value_collection(value);
+    }
+    return NULL;
+}
+
+static bool is_terminal(const rbl_node_report *report)
+{
+    return strcmp(report->type, "Terminal") == 0 && report->status == RBL_OK &&
+           report->outcome != RBL_OUTCOME_SKIPPED;
+}
+
+typedef struct counts {
+    size_t asked, ran, hits, skipped, failed;
+} counts;
+
+static counts count_outcomes(const rbl_run *run)
+{
+    counts c = {0};
+    for (size_t i = 0; i < rbl_run_node_count(run); i++) {
+        const rbl_node_report *report = rbl_run_node(run, i);
+        if (strcmp(report->reason, "not asked for") == 0) continue;
+        c.asked++;
+        c.ran += report->outcome == RBL_OUTCOME_RAN || report->outcome == RBL_OUTCOME_SAME_OUTPUT;
+        c.hits += report->outcome == RBL_OUTCOME_MEMORY_HIT;
+        c.skipped += report->outcome == RBL_OUTCOME_SKIPPED;
+        c.failed += report->outcome == RBL_OUTCOME_FAILED;
+    }
+    return c;
+}
+
+/// Calls `print` for each ending node with a collection; without one, for the last collection of the run.
+static void each_result(const rbl_run *run,
+    void (*print)(const char *name, const rbl_collection *collection, const cli_summary *summary))
+{
+    size_t printed = 0, count = rbl_run_node_count(run);
+    cli_summary summary;
+    for (size_t i = 0; i < count; i++) {
+        if (!is_terminal(rbl_run_node(run, i))) continue;
+        const rbl_collection *collection = collection_of(run, i);
+        if (!collection || cli_summarize(collection, &summary) != RBL_OK) continue;
+        print(rbl_run_node(run, i)->node, collection, &summary);
+        printed++;
+    }
+    for (size_t i = count; i-- > 0 && !printed;) {
+        const rbl_value *value = rbl_run_value(run, rbl_run_node(run, i)->node);
+        const rbl_collection *collection = value ? rbl_value_collection(value) : NULL;
+        if (!collection || cli_summarize(collection, &summary) != RBL_OK) continue;
+        print(rbl_run_node(run, i)->node, collection, &summary);
+        printed++;
+    }
+}
+
+static void print_result(const rbl_run *run)
+{
+    counts c = count_outcomes(run);
+    if (rbl_run_status(run) == RBL_OK) each_result(run, cli_print_summary);
+    printf("%zu nodes: %zu ran, %zu from the cache", c.asked, c.ran, c.hits);
+    if (c.failed) printf(", %zu failed", c.failed);
+    if (c.skipped) printf(", %zu skipped", c.skipped);
+    printf("; %.0f ms\n", rbl_run_wall_ms(run));
+    for (size_t i = 0; i < rbl_run_file_count(run); i++) {
+        const rbl_file_report *file = rbl_run_file(run, i);
+        char bytes[32];
+        printf("wrote %s (%s)\n", file->path, cli_bytes(file->bytes, bytes));
+    }
+}
+
+static size_t json_results;
+
+static void print_json_summary(const char *name, const rbl_collection *collection, const cli_summary *summary)
+{
+    printf(json_results++ ? ", " : "");
+    cli_json_string(stdout, name);
+    printf(": ");
+    cli_summary_json(collection, summary);
+}
+
+static int print_json(const rbl_run *run)
+{
+    char *text = NULL;
+    if (rbl_run_json(run, &text) != RBL_OK) return EXIT_EVALUATION;
+    printf("{\"results\": {");
+    json_results = 0;
+    if (rbl_run_status(run) == RBL_OK) each_result(run, print_json_summary);
+    printf("}, \"run\": %s}\n", text);
+    rbl_run_free_text(run, text);
+    return EXIT_DONE;
+}
+
+static int write_report(const rbl_run *run, const char *path)
+{
+    char *text = NULL;
+    rbl_status status = rbl_run_json(run, &text);
+    if (status != RBL_OK) {
+        cli_error("%s", rbl_status_text(status));
+        return EXIT_EVALUATION;
+    }
+    FILE *file = fopen(path, "wb");
+    bool good = file && fputs(text, file) >= 0;
+    if (file && fclose(file) != 0) good = false;
+    if (!good) cli_error("%s: %s", path, strerror(errno));
+    rbl_run_free_text(run, text);
+    return good ? EXIT_DONE : EXIT_FILE;
+}
+
+/* ---- The command ---- */
+
+static int evaluate(rbl_graph *graph, settings *s, rbl_control *control, size_t warning_count)
+{
+    rbl_evaluate_options options;
+    rbl_evaluate_options_init(&options);
+    options.output_folder = s->out;
+    options.only_node = s->only;
+    options.no_cache = s->no_cache;
+    options.checked = s->checked;
+    options.control = control;
+    options.event = on_event;
+    options.user = s;
+    rbl_run *run = NULL;
+    rbl_status status = rbl_evaluate(graph, &options, &run);
+    if (s->progress_kind == PROGRESS_LINE) fputs("\r\033[K", stderr);
+    if (!run) {
+        if (status == RBL_ERR_NOT_FOUND) {
+            size_t count = rbl_graph_node_count(graph);
+            const char **ids = malloc((count + 1) * sizeof *ids);
+            for (size_t i = 0; ids && i < count; i++)
+                ids[i] = rbl_graph_node_id(graph, i);
+            const char *nearest = ids ? rbl_nearest_name(s->only, ids, count) : NULL;
+            cli_error("the graph has no node \"%s\"", s->only);
+            if (nearest) fprintf(stderr, "  did you mean \"%s\"?\n", nearest);
+            free(ids);
+            return EXIT_USAGE;
+        }
+        cli_error("%s", rbl_status_text(status));
+        return cli_exit_code(status);
+    }
+    const rbl_messages *messages = rbl_run_messages(run);
+    cli_print_messages(messages);
+    int code = cli_exit_code(status);
+    warning_count += rbl_messages_count_of(messages, RBL_WARNING);
+    if (status == RBL_ERR_CANCELLED)
+        cli_error("cancelled; no file was written");
+    else if (status != RBL_OK && !rbl_messages_count_of(messages, RBL_ERROR))
+        cli_error("%s", rbl_status_text(status));
+    int printed = EXIT_DONE;
+    if (s->json)
+        printed = print_json(run);
+    else
+        print_result(run);
+    if (fflush(stdout) != 0) {
+        cli_error("standard output: %s", strerror(errno));
+        printed = EXIT_FILE;
+    }
+    if (code == EXIT_DONE) code = printed;
+    if (s->report) {
+        int reported = write_report(run, s->report);
+        if (code == EXIT_DONE) code = reported;
+    }
+    if (code == EXIT_DONE && s->fail_on && warning_count) {
+        cli_error("%zu warnings, and --fail-on warning was given", warning_count);
+        code = EXIT_EVALUATION;
+    }
+    rbl_run_destroy(run);
+    return code;
+}
+
+static int load_and_evaluate(rbl_engine *engine, settings *s)
+{
+    rbl_messages *messages = NULL;
+    rbl_graph *graph = NULL;
+    rbl_control *control = NULL;
+    rbl_status status = rbl_graph_load_file(engine, s->graph, &messages, &graph);
+    cli_print_messages(messages);
+    int code = cli_exit_code(status);
+    if (status != RBL_OK && !rbl_messages_count_of(messages, RBL_ERROR))
+        cli_error("%s", rbl_status_text(status));
+    if (code == EXIT_DONE) code = cli_set_variables(graph, &s->pairs);
+    if (code == EXIT_DONE && rbl_control_create(engine, &control) != RBL_OK) code = EXIT_EVALUATION;
+    if (code == EXIT_DONE) {
+        running = control;
+        catch_interrupt();
+        code = evaluate(graph, s, control, rbl_messages_count_of(messages, RBL_WARNING));
+        running = NULL;
+    }
+    rbl_control_destroy(control);
+    rbl_graph_destroy(graph);
+    rbl_messages_destroy(messages);
+    return code;
+}
+
+int cli_eval(int argc, char **argv)
+{
+    settings s = {.out = "out", .progress = "auto", .memory = (size_t)2 << 30};
+    const cli_option options[] = {{"set", CLI_LIST, &s.pairs}, {"out", CLI_TEXT, &s.out},
+        {"o", CLI_TEXT, &s.out}, {"only", CLI_TEXT, &s.only}, {"threads", CLI_NUMBER, &s.threads},
+        {"memory", CLI_BYTES, &s.memory}, {"no-cache", CLI_FLAG, &s.no_cache},
+        {"checked", CLI_FLAG, &s.checked}, {"report", CLI_TEXT, &s.report},
+        {"progress", CLI_TEXT, &s.progress}, {"fail-on", CLI_TEXT, &s.fail_on}, {"json", CLI_FLAG, &s.json},
+        {0}};
+    int code = cli_parse(&(cli_command){"eval", help, options, &s.graph, 1, 1}, argc, argv);
+    if (code < 0 && s.fail_on && strcmp(s.fail_on, "warning") != 0) {
+        cli_error("--fail-on takes \"warning\", not \"%s\"", s.fail_on);
+        code = EXIT_USAGE;
+    }
+    if (code < 0 && !read_progress(&s)) {
+        cli_error("--progress takes auto, plain, json or none, not \"%s\"", s.progress);
+        code = EXIT_USAGE;
+    }
+    if (code < 0 && !*s.out) {
+        cli_error("--out needs a folder");
+        code = EXIT_USAGE;
+    }
+    if (code < 0) {
+        rbl_engine *engine = cli_engine(s.threads, &s.memory);
+        code = engine ? load_and_evaluate(engine, &s) : EXIT_EVALUATION;
+        rbl_engine_destroy(engine);
+    }
+    free(s.pairs.items);
+    return code;
+}

@@ -1,0 +1,184 @@
+/// rubble inspect: what is in a mesh or a .rbl file, found by a graph of one node.
+
+#include "tools/cli/cli.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "tools/cli/summary.h"
+
+static const char help[] =
+    "usage: rubble inspect FILE [--bones] [--json]\n"
+    "\n"
+    "Reads a mesh (.obj .glb .gltf .stl .ply .off) or a .rbl file and shows what is in it: pieces, shells,\n"
+    "triangles, bounds, volume, materials, and what the reader had to say.\n"
+    "\n"
+    "  --bones   list the bones, too\n"
+    "  --json    print it as JSON\n"
+    "\n"
+    "example: rubble inspect graphs/meshes/vase.obj\n";
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t n = strlen(text), m = strlen(end);
+    return n >= m && strcasecmp(text + n - m, end) == 0;
+}
+
+static void print_human(const char *file, const rbl_collection *c, const cli_summary *s)
+{
+    printf("%s\n", file);
+    printf("  bones      %zu (%zu clusters, %d levels)\n", s->bones, s->clusters, s->levels);
+    printf("  pieces     %zu\n", s->pieces);
+    if (s->sheets) printf("  sheets     %zu\n", s->sheets);
+    printf("  shells     %zu, %s\n", s->shells, s->open_edges ? "open" : "closed");
+    if (s->open_edges) printf("  open edges %zu\n", s->open_edges);
+    printf("  vertices   %zu\n", s->vertices);
+    printf("  triangles  %zu", s->triangles);
+    if (s->internal_triangles) printf(" (%zu inside)", s->internal_triangles);
+    printf("\n");
+    if (s->pieces || s->sheets) {
+        printf("  bounds     %.6g %.6g %.6g … %.6g %.6g %.6g\n", s->min[0], s->min[1], s->min[2], s->max[0],
+            s->max[1], s->max[2]);
+        printf("  volume     %.9g\n", s->volume);
+    }
+    if (s->hulls) printf("  hulls      %zu\n", s->hulls);
+    printf("  draw calls %zu\n", s->draw_calls);
+    printf("  materials  %zu", s->materials);
+    for (size_t m = 0; m < s->materials && m < 8; m++)
+        printf("%s%s", m ? ", " : ": ", rbl_collection_string(c, "material", "name", m));
+    printf("%s\n", s->materials > 8 ? ", …" : "");
+}
+
+static void print_bones(const rbl_collection *c, bool json)
+{
+    const int32_t *parent = cli_attribute(c, "bone", "parent", RBL_INT32);
+    const int32_t *level = cli_attribute(c, "bone", "level", RBL_INT32);
+    const int32_t *geometry = cli_attribute(c, "bone", "geometry", RBL_INT32);
+    const double *volume = cli_attribute(c, "geometry", "volume", RBL_DOUBLE);
+    const int32_t *faces = cli_attribute(c, "geometry", "face_count", RBL_INT32);
+    size_t count = rbl_collection_group_size(c, "bone"),
+           geometries = rbl_collection_group_size(c, "geometry");
+    if (!parent || !level || !geometry || !volume || !faces) return;
+    if (json) printf(", \"bones\": [");
+    for (size_t b = 0; b < count; b++) {
+        bool solid = geometry[b] >= 0 && (size_t)geometry[b] < geometries;
+        const char *name = rbl_collection_string(c, "bone", "name", b);
+        bool child = parent[b] >= 0 && (size_t)parent[b] < count;
+        if (json) {
+            printf(b ? ",\n  {\"name\": " : "\n  {\"name\": ");
+            cli_json_string(stdout, name);
+            printf(", \"parent\": ");
+            if (child)
+                cli_json_string(stdout, rbl_collection_string(c, "bone", "name", (size_t)parent[b]));
+            else
+                printf("null");
+            printf(
+                ", \"level\": %d, \"triangles\": %d, \"volume\": ", level[b], solid ? faces[geometry[b]] : 0);
+            cli_json_number(solid ? volume[geometry[b]] : 0);
+            printf("}");
+        } else if (solid) {
+            printf("  %*s%s  volume %.6g, %d triangles\n", 2 * level[b], "", name, volume[geometry[b]],
+                faces[geometry[b]]);
+        } else {
+            printf("  %*s%s\n", 2 * level[b], "", name);
+        }
+    }
+    if (json) printf("\n]");
+}
+
+static void print_json(
+    const char *file, const rbl_collection *c, const cli_summary *s, const rbl_messages *messages, bool bones)
+{
+    char *text = NULL, hash[33];
+    rbl_collection_hash_text(c, hash);
+    printf("{\"file\": ");
+    cli_json_string(stdout, file);
+    printf(", \"hash\": \"%s\", \"summary\": ", hash);
+    cli_summary_json(c, s);
+    printf(", \"materials\": [");
+    for (size_t m = 0; m < s->materials; m++) {
+        printf(m ? ", " : "");
+        cli_json_string(stdout, rbl_collection_string(c, "material", "name", m));
+    }
+    printf("]");
+    if (bones) print_bones(c, true);
+    if (rbl_messages_json(messages, &text) == RBL_OK) {
+        printf(", \"messages\": %s", text);
+        rbl_messages_free_text(messages, text);
+    }
+    printf("}\n");
+}
+
+static int show(const char *file, const rbl_run *run, bool bones, bool json)
+{
+    const rbl_value *value = rbl_run_value(run, "file");
+    const rbl_collection *collection = value ? rbl_value_collection(value) : NULL;
+    cli_summary summary;
+    rbl_status status = collection ? cli_summarize(collection, &summary) : RBL_ERR_COLLECTION;
+    if (status != RBL_OK) {
+        cli_error("%s: %s", file, rbl_status_text(status));
+        return EXIT_EVALUATION;
+    }
+    if (json) {
+        print_json(file, collection, &summary, rbl_run_messages(run), bones);
+    } else {
+        print_human(file, collection, &summary);
+        if (bones) print_bones(collection, false);
+    }
+    return fflush(stdout) == 0 ? EXIT_DONE : EXIT_FILE;
+}
+
+/// What a node says about this graph has no place that a person could look at: file and text are enough.
+static void print_messages(const char *file, const rbl_messages *messages)
+{
+    static const char *const words[] = {"", "error", "warning", "note"};
+    for (size_t i = 0; i < rbl_messages_count(messages); i++) {
+        const rbl_message *message = rbl_messages_get(messages, i);
+        bool named = strncmp(message->text, file, strlen(file)) == 0;
+        fprintf(stderr, "%s: %s%s%s\n", words[message->severity], named ? "" : file, named ? "" : ": ",
+            message->text);
+    }
+}
+
+static int read_file(rbl_engine *engine, const char *file, bool bones, bool json)
+{
+    static const char start[] =
+        "{\"rubble\": 1, \"vars\": {\"file\": {\"type\": \"path\"}}, \"nodes\": {\"file\": {\"type\": \"";
+    static const char end[] = "\", \"params\": {\"file\": {\"var\": \"file\"}}}}}";
+    const char *type = ends_with(file, ".rbl") ? "LoadCollection" : "MeshToCollection";
+    char text[256];
+    snprintf(text, sizeof text, "%s%s%s", start, type, end);
+    rbl_messages *messages = NULL;
+    rbl_graph *graph = NULL;
+    rbl_run *run = NULL;
+    rbl_status status = rbl_graph_load_text(engine, "inspect", text, strlen(text), &messages, &graph);
+    if (status == RBL_OK) status = rbl_graph_set_variable_text(graph, "file", file, &messages);
+    cli_print_messages(messages);
+    int code = cli_exit_code(status);
+    if (status == RBL_OK) {
+        status = rbl_evaluate(graph, NULL, &run);
+        if (run && !(json && status == RBL_OK)) print_messages(file, rbl_run_messages(run));
+        if (!run) cli_error("%s", rbl_status_text(status));
+        code = status == RBL_OK ? show(file, run, bones, json) : cli_exit_code(status);
+    }
+    rbl_run_destroy(run);
+    rbl_graph_destroy(graph);
+    rbl_messages_destroy(messages);
+    return code;
+}
+
+int cli_inspect(int argc, char **argv)
+{
+    bool bones = false, json = false;
+    const char *file = NULL;
+    const cli_option options[] = {{"bones", CLI_FLAG, &bones}, {"json", CLI_FLAG, &json}, {0}};
+    int code = cli_parse(&(cli_command){"inspect", help, options, &file, 1, 1}, argc, argv);
+    if (code >= 0) return code;
+    rbl_engine *engine = cli_engine(0, NULL);
+    if (!engine) return EXIT_EVALUATION;
+    code = read_file(engine, file, bones, json);
+    rbl_engine_destroy(engine);
+    return code;
+}

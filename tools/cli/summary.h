@@ -1,0 +1,35 @@
+#ifndef RUBBLE_CLI_SUMMARY_H
+#define RUBBLE_CLI_SUMMARY_H
+
+/// What a person wants to know of a collection.
+
+#include "rubble/rubble.h"
+
+typedef struct cli_summary {
+    size_t bones, clusters, pieces, sheets;
+    size_t vertices, triangles, internal_triangles;
+    size_t shells;     /* parts of pieces that share vertices */
+    size_t open_edges; /* directed edges of pieces without their reverse */
+    size_t hulls;
+    size_t materials;
+    size_t draw_calls;         /* one a piece and material on it */
+    double volume;             /* of all pieces */
+    int32_t smallest, largest; /* bones; −1 without pieces */
+    double smallest_volume, largest_volume;
+    double min[3], max[3]; /* of all pieces in world space; min > max when empty */
+    int levels;
+} cli_summary;
+
+/// @return RBL_OK · RBL_ERR_COLLECTION (its hierarchy is missing or damaged) · RBL_ERR_NO_MEMORY
+rbl_status cli_summarize(const rbl_collection *collection, cli_summary *out);
+/// The elements of an attribute of that type that is no list, NULL otherwise.
+const void *cli_attribute(
+    const rbl_collection *collection, const char *group, const char *name, rbl_type type);
+/// Two lines for a person.
+void cli_print_summary(const char *name, const rbl_collection *collection, const cli_summary *summary);
+/// One JSON object.
+void cli_summary_json(const rbl_collection *collection, const cli_summary *summary);
+/// A number as JSON, null when it is not finite.
+void cli_json_number(double number);
+
+#endif
