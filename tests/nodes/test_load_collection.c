@@ -43,10 +43,10 @@ static rbl_status load(const char *path, char hash[33], char *text, size_t text_
     return status;
 }
 
-/* Bounds and volume of unit boxes, which the builder leaves at zero. */
+/* Bounds, volume and normals of unit boxes, which the builder leaves at zero. */
 static void describe_boxes(rbl_context *ctx, rbl_collection *asset, size_t count, const double (*boxes)[2][3])
 {
-    void *low, *high, *volume;
+    void *low, *high, *volume, *normal;
     assert_ok(ctx, rbli_collection_write(ctx, asset, "geometry", "bounds_min", RBL_VEC3, &low));
     assert_ok(ctx, rbli_collection_write(ctx, asset, "geometry", "bounds_max", RBL_VEC3, &high));
     assert_ok(ctx, rbli_collection_write(ctx, asset, "geometry", "volume", RBL_DOUBLE, &volume));
@@ -55,6 +55,9 @@ static void describe_boxes(rbl_context *ctx, rbl_collection *asset, size_t count
         memcpy((double *)high + 3 * i, boxes[i][1], sizeof boxes[i][1]);
         ((double *)volume)[i] = 1;
     }
+    assert_ok(ctx, rbli_collection_write(ctx, asset, "corner", "normal", RBL_FLOAT_3, &normal));
+    for (size_t i = 0; i < rbli_collection_size(asset, "corner"); i++)
+        ((float *)normal)[3 * i] = 1;
 }
 
 static void collection_comes_back_and_damage_is_refused(void **state)
