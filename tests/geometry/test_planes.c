@@ -231,6 +231,47 @@ static void random_and_jittered_planes_fill_the_box(void **state)
     finish_context(ctx);
 }
 
+/// Fails the allocation number `left`, counting down.
+static void *failing_reallocate(void *user, void *pointer, size_t old_bytes, size_t new_bytes)
+{
+    (void)old_bytes;
+    size_t *left = user;
+    if (!new_bytes) {
+        free(pointer);
+        return NULL;
+    }
+    if (*left && --*left == 0) return NULL;
+    return realloc(pointer, new_bytes);
+}
+
+static void every_failed_allocation_is_survived(void **state)
+{
+    (void)state;
+    size_t left = 0, failures = 0;
+    rbli_allocator *allocator = rbli_allocator_create(failing_reallocate, &left);
+    rbl_context ctx = {.allocator = allocator};
+    double planes[6][4];
+    random_planes(1, 6, true, planes);
+    size_t held = rbli_allocator_bytes(allocator);
+    for (size_t n = 1;; n++) {
+        rbli_cell_complex *k = NULL;
+        left = n;
+        rbl_status status =
+            rbli_plane_complex(&ctx, (const double(*)[4])planes, 6, unit_min, unit_max, NULL, &k);
+        left = 0;
+        if (status == RBL_OK) {
+            rbli_cell_complex_destroy(&ctx, k);
+            break;
+        }
+        assert_int_equal(status, RBL_ERR_NO_MEMORY);
+        assert_null(k);
+        assert_int_equal(rbli_allocator_bytes(allocator), held);
+        failures++;
+    }
+    assert_true(failures > 20);
+    rbli_allocator_release(allocator);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -243,6 +284,7 @@ int main(void)
         cmocka_unit_test(duplicates_walls_and_misses_are_dropped),
         cmocka_unit_test(bad_planes_are_named),
         cmocka_unit_test(random_and_jittered_planes_fill_the_box),
+        cmocka_unit_test(every_failed_allocation_is_survived),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -392,6 +392,47 @@ static void the_reference_refuses_what_it_cannot_bear(void **state)
     assert_true(volumes[0] == -1 && volumes[1] == -1);
 }
 
+/// Fails the allocation number `left`, counting down.
+static void *failing_reallocate(void *user, void *pointer, size_t old_bytes, size_t new_bytes)
+{
+    (void)old_bytes;
+    size_t *left = user;
+    if (!new_bytes) {
+        free(pointer);
+        return NULL;
+    }
+    if (*left && --*left == 0) return NULL;
+    return realloc(pointer, new_bytes);
+}
+
+static void every_failed_allocation_is_survived(void **state)
+{
+    (void)state;
+    size_t left = 0, failures = 0;
+    rbli_allocator *allocator = rbli_allocator_create(failing_reallocate, &left);
+    rbl_context ctx = {.allocator = allocator};
+    make_family(2, 1, 0, &set);
+    memcpy(set.sites[1], set.sites[0], sizeof set.sites[0]);
+    size_t held = rbli_allocator_bytes(allocator);
+    for (size_t n = 1;; n++) {
+        rbli_cell_complex *k = NULL;
+        left = n;
+        rbl_status status = rbli_voronoi_complex(
+            &ctx, (const double(*)[3])set.sites, set.count, padded_min, padded_max, NULL, NULL, &k);
+        left = 0;
+        if (status == RBL_OK) {
+            rbli_cell_complex_destroy(&ctx, k);
+            break;
+        }
+        assert_int_equal(status, RBL_ERR_NO_MEMORY);
+        assert_null(k);
+        assert_int_equal(rbli_allocator_bytes(allocator), held);
+        failures++;
+    }
+    assert_true(failures > 20);
+    rbli_allocator_release(allocator);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -408,6 +449,7 @@ int main(void)
         cmocka_unit_test(bad_arguments_are_named),
         cmocka_unit_test(relaxation_makes_cells_even),
         cmocka_unit_test(the_reference_refuses_what_it_cannot_bear),
+        cmocka_unit_test(every_failed_allocation_is_survived),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
