@@ -21,6 +21,7 @@ typedef struct contraction {
     rbl_context *ctx;
     rbli_cell_complex *k;
     const uint8_t *wall_count;
+    bool at_walls_only;
     double extent;
     int32_t *parent;   /* [vertex_count] union-find */
     double *threshold; /* [vertex_count] of the vertex's component; 0: nothing small near it */
@@ -96,6 +97,13 @@ static double facet_width(const rbli_cell_complex *k, size_t f)
 
 /* Phase 1: what is small, in which component, and the thresholds */
 
+static bool has_wall_vertex(const contraction *c, size_t f)
+{
+    for (int32_t i = c->k->facet_start[f]; i < c->k->facet_start[f + 1]; i++)
+        if (c->wall_count[c->k->facet_vertices[i]]) return true;
+    return false;
+}
+
 static rbl_status mark_small(rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
 {
     (void)ctx;
@@ -108,6 +116,10 @@ static rbl_status mark_small(rbl_context *ctx, size_t begin, size_t end, size_t 
         const int32_t *loop = k->facet_vertices + k->facet_start[f];
         int32_t count = k->facet_start[f + 1] - k->facet_start[f];
         const double *o = k->vertices[loop[0]];
+        if (c->at_walls_only && !has_wall_vertex(c, f)) {
+            c->small[f] = 0;
+            continue;
+        }
         double u[3] = {0, 0, 0}, area[3] = {0, 0, 0}, around = 0;
         const double *last = k->vertices[loop[count - 1]];
         bool is_small = false;
@@ -587,11 +599,15 @@ done:
     return status;
 }
 
-rbl_status rbli_complex_contract(
-    rbl_context *ctx, rbli_cell_complex *complex, const uint8_t *wall_count, double extent, bool *changed)
+rbl_status rbli_complex_contract(rbl_context *ctx, rbli_cell_complex *complex, const uint8_t *wall_count,
+    bool at_walls_only, double extent, bool *changed)
 {
     rbl_status status = RBL_OK;
-    contraction c = {.ctx = ctx, .k = complex, .wall_count = wall_count, .extent = extent};
+    contraction c = {.ctx = ctx,
+        .k = complex,
+        .wall_count = wall_count,
+        .at_walls_only = at_walls_only && wall_count,
+        .extent = extent};
     bool again = false;
     if (changed) *changed = false;
     RBL_TRY_ALLOC(c.parent = rbli_alloc(ctx, complex->vertex_count, sizeof *c.parent));

@@ -34,10 +34,11 @@ rbl_status rbli_facet_list_move(rbl_context *ctx, rbli_facet_list *list, rbli_ce
 /// @param wall_count  [vertex_count] on how many walls a vertex lies, or NULL: a contracted edge keeps the
 /// vertex with
 ///                    the most
+/// @param at_walls_only  look only at facets with a vertex on a wall
 /// @param changed     may be NULL: whether anything was
 /// @return RBL_OK · RBL_ERR_NO_MEMORY · RBL_ERR_LIMIT · RBL_ERR_CANCELLED
-rbl_status rbli_complex_contract(
-    rbl_context *ctx, rbli_cell_complex *complex, const uint8_t *wall_count, double extent, bool *changed);
+rbl_status rbli_complex_contract(rbl_context *ctx, rbli_cell_complex *complex, const uint8_t *wall_count,
+    bool at_walls_only, double extent, bool *changed);
 
 /// Clips to a box: whatever lies outside goes, and each cell that is cut gets facets on the walls with origin
 /// −1 and positive cell −1. Vertices within `tolerance` of a wall are moved onto it. Adjacent outside cells

@@ -273,12 +273,31 @@ static void set_ghosts(double distance, double ghosts[6][3])
             ghosts[i][k] = k == i / 2 ? (i % 2 ? distance : -distance) : 0;
 }
 
-/// Moves the live tetrahedra to the front and names points as the caller does.
-static void compact(triangulator *t, const int32_t *name, rbli_delaunay *out)
+static int32_t last_corner(const int32_t v[4])
 {
-    size_t live = 0;
+    int32_t a = v[0] > v[1] ? v[0] : v[1], b = v[2] > v[3] ? v[2] : v[3];
+    return a > b ? a : b;
+}
+
+/// Sorts the live tetrahedra by their last inserted corner, so that neighbours in space are neighbours in
+/// memory, and names points as the caller does.
+static rbl_status compact(triangulator *t, const int32_t *name, rbli_delaunay *out)
+{
+    rbl_status status = RBL_OK;
+    rbli_tetrahedron *sorted = NULL;
+    size_t live = 0, *start = rbli_calloc(t->ctx, out->point_count + 8, sizeof *start);
+    RBL_TRY_ALLOC(start);
+    for (size_t i = 0; i < t->tets.count; i++) {
+        const int32_t *v = t->tets.data[i].v;
+        if (v[0] < 0) continue;
+        start[last_corner(v) + 1]++;
+        live++;
+    }
+    for (size_t i = 0; i < out->point_count + 6; i++)
+        start[i + 1] += start[i];
+    RBL_TRY_ALLOC(sorted = rbli_alloc(t->ctx, live, sizeof *sorted));
     for (size_t i = 0; i < t->tets.count; i++)
-        if (t->tets.data[i].v[0] >= 0) t->stamp[i] = (uint32_t)live++;
+        if (t->tets.data[i].v[0] >= 0) t->stamp[i] = (uint32_t)start[last_corner(t->tets.data[i].v)]++;
     for (size_t i = 0; i < t->tets.count; i++) {
         rbli_tetrahedron tet = t->tets.data[i];
         if (tet.v[0] < 0) continue;
@@ -286,11 +305,13 @@ static void compact(triangulator *t, const int32_t *name, rbli_delaunay *out)
             tet.v[k] = tet.v[k] < 6 ? (int32_t)out->point_count + tet.v[k] : name[tet.v[k] - 6];
             if (tet.n[k] >= 0) tet.n[k] = (int32_t)t->stamp[tet.n[k]];
         }
-        t->tets.data[t->stamp[i]] = tet;
+        sorted[t->stamp[i]] = tet;
     }
-    out->tetrahedra = t->tets.data;
+    out->tetrahedra = sorted;
     out->tetrahedron_count = live;
-    t->tets.data = NULL;
+done:
+    rbli_free(t->ctx, start);
+    return status;
 }
 
 rbl_status rbli_delaunay_create(rbl_context *ctx, const double (*points)[3], size_t point_count,
@@ -326,7 +347,7 @@ rbl_status rbli_delaunay_create(rbl_context *ctx, const double (*points)[3], siz
             t.clock = 0;
         }
     }
-    compact(&t, name, result);
+    RBL_TRY(compact(&t, name, result));
     *out = result;
     result = NULL;
 done:

@@ -159,6 +159,8 @@ double rbli_round_to_quarters(rbli_i256 numerator, rbli_i256 denominator)
     double quotient = rbli_i256_to_double(numerator) / rbli_i256_to_double(denominator);
     if (!(fabs(quotient) < 0x1p50)) return quotient;
     double quarters = rint(quotient * 4);
+    /* The estimate is within 2^-51 of the truth: clear of a half, it decides. */
+    if (0.5 - fabs(quotient * 4 - quarters) > fabs(quotient) * 0x1p-48) return quarters * 0.25;
     rbli_i256 rest =
         rbli_i256_sub(rbli_i256_shift_left(numerator, 2), rbli_i256_mul_i64(denominator, (int64_t)quarters));
     /* The estimate is off by one at most; a tie goes down. */
@@ -196,7 +198,6 @@ void rbli_circumcenter(
         sum = rbli_i256_add(sum, rbli_i256_product(l1, minor2(r[2], r[0], i, j)));
         sum = rbli_i256_add(sum, rbli_i256_product(l2, minor2(r[0], r[1], i, j)));
         if (negative) sum = rbli_i256_neg(sum);
-        sum = rbli_i256_add(sum, rbli_i256_mul_i64(denominator, (int64_t)a[k]));
-        center[k] = rbli_round_to_quarters(sum, denominator);
+        center[k] = a[k] + rbli_round_to_quarters(sum, denominator);
     }
 }

@@ -431,7 +431,7 @@ static rbl_status contract_at_walls(voronoi *v, bool *changed)
         for (int k = 0; k < 3; k++)
             walls[i] +=
                 v->k->vertices[i][k] == v->grid.box_min[k] || v->k->vertices[i][k] == v->grid.box_max[k];
-    rbl_status status = rbli_complex_contract(v->ctx, v->k, walls, v->grid.extent, changed);
+    rbl_status status = rbli_complex_contract(v->ctx, v->k, walls, true, v->grid.extent, changed);
     rbli_free(v->ctx, walls);
     return status;
 }
@@ -444,7 +444,7 @@ static rbl_status finish(voronoi *v, int steps)
     bool inside = false, at_walls = false;
     rbl_context quiet = *v->ctx;
     RBL_TRY(make_dual(v));
-    if (steps > 0) RBL_TRY(rbli_complex_contract(v->ctx, v->k, NULL, v->grid.extent, &inside));
+    if (steps > 0) RBL_TRY(rbli_complex_contract(v->ctx, v->k, NULL, false, v->grid.extent, &inside));
     RBL_TRY(rbli_complex_clip(v->ctx, v->k, v->grid.box_min, v->grid.box_max, ldexp(v->grid.extent, -46)));
     if (steps > 1) RBL_TRY(contract_at_walls(v, &at_walls));
     RBL_TRY(rbli_complex_pack(v->ctx, v->k));

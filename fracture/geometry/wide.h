@@ -24,43 +24,49 @@ __extension__ typedef unsigned __int128 rbli_u128;
 /* The limb functions: `n` is always a constant, so that the loops are unrolled. Results may be an operand,
    but not in products. */
 
+/* Without unrolling, gcc keeps the limbs in memory. */
+#define RBLI_UNROLL _Pragma("GCC unroll 10")
+
 RBLI_INLINE void rbli_limbs_add(uint64_t *r, const uint64_t *a, const uint64_t *b, int n)
 {
     unsigned char carry = 0;
+    RBLI_UNROLL
     for (int i = 0; i < n; i++) {
-        rbli_u128 sum = (rbli_u128)a[i] + b[i] + carry;
-        r[i] = (uint64_t)sum;
-        carry = (unsigned char)(sum >> 64);
+        uint64_t sum;
+        unsigned char over = __builtin_add_overflow(a[i], b[i], &sum);
+        carry = (unsigned char)(over | __builtin_add_overflow(sum, (uint64_t)carry, &r[i]));
     }
 }
 
 RBLI_INLINE void rbli_limbs_sub(uint64_t *r, const uint64_t *a, const uint64_t *b, int n)
 {
     unsigned char borrow = 0;
+    RBLI_UNROLL
     for (int i = 0; i < n; i++) {
-        rbli_u128 difference = (rbli_u128)a[i] - b[i] - borrow;
-        r[i] = (uint64_t)difference;
-        borrow = (unsigned char)((difference >> 64) & 1);
+        uint64_t difference;
+        unsigned char under = __builtin_sub_overflow(a[i], b[i], &difference);
+        borrow = (unsigned char)(under | __builtin_sub_overflow(difference, (uint64_t)borrow, &r[i]));
     }
 }
 
 RBLI_INLINE void rbli_limbs_neg(uint64_t *r, const uint64_t *a, int n)
 {
     unsigned char carry = 1;
-    for (int i = 0; i < n; i++) {
-        rbli_u128 sum = (rbli_u128)~a[i] + carry;
-        r[i] = (uint64_t)sum;
-        carry = (unsigned char)(sum >> 64);
-    }
+    RBLI_UNROLL
+    for (int i = 0; i < n; i++)
+        carry = __builtin_add_overflow(~a[i], (uint64_t)carry, &r[i]);
 }
 
 /// The low `n` limbs of a product: right for signed numbers too, if the product fits.
 RBLI_INLINE void rbli_limbs_mul(uint64_t *restrict r, const uint64_t *a, const uint64_t *b, int n)
 {
+    RBLI_UNROLL
     for (int i = 0; i < n; i++)
         r[i] = 0;
+    RBLI_UNROLL
     for (int i = 0; i < n; i++) {
         uint64_t carry = 0;
+        RBLI_UNROLL
         for (int j = 0; i + j < n; j++) {
             rbli_u128 sum = (rbli_u128)a[i] * b[j] + r[i + j] + carry;
             r[i + j] = (uint64_t)sum;
@@ -72,12 +78,14 @@ RBLI_INLINE void rbli_limbs_mul(uint64_t *restrict r, const uint64_t *a, const u
 RBLI_INLINE void rbli_limbs_mul_i64(uint64_t *restrict r, const uint64_t *a, int64_t x, int n)
 {
     uint64_t carry = 0, borrow = 0;
+    RBLI_UNROLL
     for (int i = 0; i < n; i++) {
         rbli_u128 sum = (rbli_u128)a[i] * (uint64_t)x + carry;
         r[i] = (uint64_t)sum;
         carry = (uint64_t)(sum >> 64);
     }
     /* As unsigned, a negative x is 2^64 too large. */
+    RBLI_UNROLL
     for (int i = 1; x < 0 && i < n; i++) {
         rbli_u128 difference = (rbli_u128)r[i] - a[i - 1] - borrow;
         r[i] = (uint64_t)difference;
@@ -89,6 +97,7 @@ RBLI_INLINE int rbli_limbs_sign(const uint64_t *a, int n)
 {
     if ((int64_t)a[n - 1] < 0) return -1;
     uint64_t any = 0;
+    RBLI_UNROLL
     for (int i = 0; i < n; i++)
         any |= a[i];
     return any != 0;
@@ -96,12 +105,14 @@ RBLI_INLINE int rbli_limbs_sign(const uint64_t *a, int n)
 
 RBLI_INLINE void rbli_limbs_shift_left(uint64_t *r, const uint64_t *a, int bits, int n)
 {
+    RBLI_UNROLL
     for (int i = n - 1; i >= 0; i--)
         r[i] = a[i] << bits | (bits > 0 && i > 0 ? a[i - 1] >> (64 - bits) : 0);
 }
 
 RBLI_INLINE int rbli_limbs_bit_length(const uint64_t *magnitude, int n)
 {
+    RBLI_UNROLL
     for (int i = n - 1; i >= 0; i--)
         if (magnitude[i]) return 64 * i + 64 - __builtin_clzll(magnitude[i]);
     return 0;
@@ -235,7 +246,15 @@ RBLI_INLINE rbli_i192 rbli_i192_product(rbli_i128 a, int64_t x)
 
 RBLI_INLINE rbli_i256 rbli_i256_product(rbli_i128 a, rbli_i128 b)
 {
-    return rbli_i256_mul(rbli_i256_from_i128(a), rbli_i256_from_i128(b));
+    uint64_t a0 = (uint64_t)a, a1 = (uint64_t)(a >> 64), b0 = (uint64_t)b, b1 = (uint64_t)(b >> 64);
+    rbli_u128 low = (rbli_u128)a0 * b0, cross = (rbli_u128)a0 * b1, high = (rbli_u128)a1 * b1;
+    cross += low >> 64; /* cannot carry */
+    rbli_u128 other = (rbli_u128)a1 * b0 + (uint64_t)cross;
+    high += (cross >> 64) + (other >> 64);
+    /* As unsigned, a negative factor is 2^128 too large. */
+    if (a < 0) high -= (rbli_u128)b;
+    if (b < 0) high -= (rbli_u128)a;
+    return (rbli_i256){{(uint64_t)low, (uint64_t)other, (uint64_t)high, (uint64_t)(high >> 64)}};
 }
 
 RBLI_INLINE int rbli_i128_sign(rbli_i128 a)
