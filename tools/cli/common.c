@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 static bool stderr_has_colors(void)
@@ -53,6 +54,21 @@ void cli_print_messages(const rbl_messages *messages)
         }
         print_message(text, message->severity, colors);
         rbl_messages_free_text(messages, text);
+    }
+}
+
+void cli_print_file_messages(const char *file, const rbl_messages *messages, rbl_severity least)
+{
+    bool colors = stderr_has_colors();
+    static const char *const words[] = {"", "error", "warning", "note"};
+    for (size_t i = 0; i < rbl_messages_count(messages); i++) {
+        const rbl_message *message = rbl_messages_get(messages, i);
+        if (message->severity > least) continue;
+        bool named = strncmp(message->text, file, strlen(file)) == 0;
+        char start[40];
+        snprintf(start, sizeof start, "%s: ", words[message->severity]);
+        print_message(start, message->severity, colors);
+        fprintf(stderr, "%s%s%s\n", named ? "" : file, named ? "" : ": ", message->text);
     }
 }
 
@@ -119,6 +135,30 @@ int cli_set_variables(rbl_graph *graph, const cli_list *pairs)
         if (status != RBL_OK && code == EXIT_DONE) code = cli_exit_code(status);
     }
     return code;
+}
+
+int cli_load_file_graph(rbl_engine *engine, const char *file, rbl_graph **graph)
+{
+    size_t length = strlen(file);
+    const char *type =
+        length >= 4 && strcasecmp(file + length - 4, ".rbl") == 0 ? "LoadCollection" : "MeshToCollection";
+    char text[256];
+    snprintf(text, sizeof text,
+        "{\"rubble\": 1, \"vars\": {\"file\": {\"type\": \"path\"}}, \"nodes\": {\"file\": {\"type\": "
+        "\"%s\", "
+        "\"params\": {\"file\": {\"var\": \"file\"}}}}}",
+        type);
+    rbl_messages *messages = NULL;
+    rbl_graph *loaded = NULL;
+    rbl_status status = rbl_graph_load_text(engine, "file", text, strlen(text), &messages, &loaded);
+    if (status == RBL_OK) status = rbl_graph_set_variable_text(loaded, "file", file, &messages);
+    cli_print_messages(messages);
+    rbl_messages_destroy(messages);
+    if (status == RBL_OK)
+        *graph = loaded;
+    else
+        rbl_graph_destroy(loaded);
+    return cli_exit_code(status);
 }
 
 int cli_print(const char *text)

@@ -20,12 +20,6 @@ static const char help[] =
     "\n"
     "example: rubble inspect graphs/meshes/vase.obj\n";
 
-static bool ends_with(const char *text, const char *end)
-{
-    size_t n = strlen(text), m = strlen(end);
-    return n >= m && strcasecmp(text + n - m, end) == 0;
-}
-
 static void print_human(const char *file, const rbl_collection *c, const cli_summary *s)
 {
     printf("%s\n", file);
@@ -130,42 +124,20 @@ static int show(const char *file, const rbl_run *run, bool bones, bool json)
     return fflush(stdout) == 0 ? EXIT_DONE : EXIT_FILE;
 }
 
-/// What a node says about this graph has no place that a person could look at: file and text are enough.
-static void print_messages(const char *file, const rbl_messages *messages)
-{
-    static const char *const words[] = {"", "error", "warning", "note"};
-    for (size_t i = 0; i < rbl_messages_count(messages); i++) {
-        const rbl_message *message = rbl_messages_get(messages, i);
-        bool named = strncmp(message->text, file, strlen(file)) == 0;
-        fprintf(stderr, "%s: %s%s%s\n", words[message->severity], named ? "" : file, named ? "" : ": ",
-            message->text);
-    }
-}
-
 static int read_file(rbl_engine *engine, const char *file, bool bones, bool json)
 {
-    static const char start[] =
-        "{\"rubble\": 1, \"vars\": {\"file\": {\"type\": \"path\"}}, \"nodes\": {\"file\": {\"type\": \"";
-    static const char end[] = "\", \"params\": {\"file\": {\"var\": \"file\"}}}}}";
-    const char *type = ends_with(file, ".rbl") ? "LoadCollection" : "MeshToCollection";
-    char text[256];
-    snprintf(text, sizeof text, "%s%s%s", start, type, end);
-    rbl_messages *messages = NULL;
     rbl_graph *graph = NULL;
     rbl_run *run = NULL;
-    rbl_status status = rbl_graph_load_text(engine, "inspect", text, strlen(text), &messages, &graph);
-    if (status == RBL_OK) status = rbl_graph_set_variable_text(graph, "file", file, &messages);
-    cli_print_messages(messages);
-    int code = cli_exit_code(status);
-    if (status == RBL_OK) {
-        status = rbl_evaluate(graph, NULL, &run);
-        if (run && !(json && status == RBL_OK)) print_messages(file, rbl_run_messages(run));
+    int code = cli_load_file_graph(engine, file, &graph);
+    if (code == EXIT_DONE) {
+        rbl_status status = rbl_evaluate(graph, NULL, &run);
+        if (run && !(json && status == RBL_OK))
+            cli_print_file_messages(file, rbl_run_messages(run), RBL_NOTE);
         if (!run) cli_error("%s", rbl_status_text(status));
         code = status == RBL_OK ? show(file, run, bones, json) : cli_exit_code(status);
     }
     rbl_run_destroy(run);
     rbl_graph_destroy(graph);
-    rbl_messages_destroy(messages);
     return code;
 }
 

@@ -1,36 +1,31 @@
 /* `rubble render`: a picture of a model, of a fractured collection or of a graph's result. Reads through the
  * public API, colours and moves the pieces, and leaves the light to render_scene. */
 
-#include "render.h"
+#include "tools/cli/render.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <math.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "render_scene.h"
-#include "rubble/rubble.h"
+#include "tools/cli/cli.h"
+#include "tools/cli/render_scene.h"
 
-enum { EXIT_DONE = 0, EXIT_EVALUATION = 1, EXIT_USAGE = 2, EXIT_FILE = 3, MAX_SETTINGS = 64 };
-
-static const char HELP[] =
-    "usage: rubble render FILE [-o PICTURE.png] [options]\n"
+static const char help[] =
+    "usage: rubble render FILE [options]\n"
     "\n"
     "Draws a mesh (.obj .glb .stl .ply .off), a collection (.rbl) or the result of a graph (.json .jsonc).\n"
     "\n"
-    "  -o, --output PICTURE   file to write; default: FILE's name with .png, in this folder\n"
-    "  --explode AMOUNT       move pieces apart, 0 … 10 times their distance from the middle; default 0\n"
-    "  --by WORD              colours: bone (default), cluster or material\n"
-    "  --view VIEW            corner (default), front, back, left, right, top, or AZIMUTH,ELEVATION in "
-    "degrees\n"
-    "  --size WIDTHxHEIGHT    pixels, 16 … 16384 each; default 1200x900\n"
-    "  --samples COUNT        rays a pixel, 1 … 1024; default 16. More is smoother and slower\n"
-    "  --node ID              of a graph: the node to show; default: the last one that gives a collection\n"
-    "  --set NAME=VALUE       of a graph: sets a variable; may be repeated\n"
-    "  --threads COUNT        default: one per processor; the picture does not depend on it\n"
+    "  -o PICTURE.png     file to write; default: FILE's name with .png, in the working folder\n"
+    "  --explode AMOUNT   move pieces apart, 0 … 10 times their distance from the middle; default 0\n"
+    "  --by WORD          colours: bone (default), cluster or material\n"
+    "  --view VIEW        corner (default), front, back, left, right, top, or AZIMUTH,ELEVATION in degrees\n"
+    "  --size WxH         pixels, 16 … 16384 each; default 1200x900\n"
+    "  --samples COUNT    rays a pixel, 1 … 1024; default 16. More is smoother and slower\n"
+    "  --node ID          of a graph: the node to show; default: the last one that gives a collection\n"
+    "  --set NAME=VALUE   of a graph: set a variable\n"
+    "  --threads N        default 0: one per core; the picture does not depend on it\n"
     "\n"
     "example: rubble render out/vase.rbl -o vase.png --explode 0.3\n";
 
@@ -38,21 +33,13 @@ typedef enum colour_mode { BY_BONE, BY_CLUSTER, BY_MATERIAL } colour_mode;
 
 typedef struct settings {
     const char *file, *output, *node;
-    const char *set[MAX_SETTINGS];
-    size_t set_count;
+    cli_list pairs;
     double explode;
     colour_mode by;
     render_options options;
 } settings;
 
 /* Arguments */
-
-static int usage_error(const char *what, const char *value)
-{
-    fprintf(stderr, "error: render: %s%s%s\n", what, value ? ": " : "", value ? value : "");
-    fprintf(stderr, "try `rubble render --help`\n");
-    return EXIT_USAGE;
-}
 
 static bool parse_number(const char *text, double low, double high, double *out, const char **end)
 {
@@ -67,26 +54,31 @@ static bool parse_number(const char *text, double low, double high, double *out,
     return true;
 }
 
-static bool parse_count(const char *text, double low, double high, size_t *out)
+static bool parse_explode(const char *text, settings *s)
+{
+    return parse_number(text, 0, 10, &s->explode, NULL);
+}
+
+static bool parse_samples(const char *text, settings *s)
 {
     double x;
-    if (!parse_number(text, low, high, &x, NULL) || x != floor(x)) return false;
-    *out = (size_t)x;
+    if (!parse_number(text, 1, 1024, &x, NULL) || x != floor(x)) return false;
+    s->options.samples = (int)x;
     return true;
 }
 
-static bool parse_size(const char *text, render_options *options)
+static bool parse_size(const char *text, settings *s)
 {
     double w, h;
     const char *rest;
     if (!parse_number(text, 16, 16384, &w, &rest) || *rest != 'x') return false;
     if (!parse_number(rest + 1, 16, 16384, &h, NULL) || w != floor(w) || h != floor(h)) return false;
-    options->width = (size_t)w;
-    options->height = (size_t)h;
+    s->options.width = (size_t)w;
+    s->options.height = (size_t)h;
     return true;
 }
 
-static bool parse_view(const char *text, render_options *options)
+static bool parse_view(const char *text, settings *s)
 {
     static const struct {
         const char *word;
@@ -95,59 +87,24 @@ static bool parse_view(const char *text, render_options *options)
         {"top", 0, 80}};
     for (size_t i = 0; i < sizeof views / sizeof views[0]; i++) {
         if (strcmp(text, views[i].word) == 0) {
-            options->azimuth_deg = views[i].azimuth_deg;
-            options->elevation_deg = views[i].elevation_deg;
+            s->options.azimuth_deg = views[i].azimuth_deg;
+            s->options.elevation_deg = views[i].elevation_deg;
             return true;
         }
     }
     const char *rest;
-    return parse_number(text, -360, 360, &options->azimuth_deg, &rest) && *rest == ',' &&
-           parse_number(rest + 1, -89, 89, &options->elevation_deg, NULL);
+    return parse_number(text, -360, 360, &s->options.azimuth_deg, &rest) && *rest == ',' &&
+           parse_number(rest + 1, -89, 89, &s->options.elevation_deg, NULL);
 }
 
-static bool parse_mode(const char *text, colour_mode *mode)
+static bool parse_by(const char *text, settings *s)
 {
     static const char *const words[] = {"bone", "cluster", "material"};
     for (int i = 0; i < 3; i++) {
         if (strcmp(text, words[i]) == 0) {
-            *mode = (colour_mode)i;
+            s->by = (colour_mode)i;
             return true;
         }
-    }
-    return false;
-}
-
-/* Takes one option with its value. */
-static bool parse_option(settings *s, const char *name, const char *value)
-{
-    size_t number;
-    if (strcmp(name, "-o") == 0 || strcmp(name, "--output") == 0) return (s->output = value)[0] != 0;
-    if (strcmp(name, "--explode") == 0) return parse_number(value, 0, 10, &s->explode, NULL);
-    if (strcmp(name, "--by") == 0) return parse_mode(value, &s->by);
-    if (strcmp(name, "--view") == 0) return parse_view(value, &s->options);
-    if (strcmp(name, "--size") == 0) return parse_size(value, &s->options);
-    if (strcmp(name, "--node") == 0) return (s->node = value)[0] != 0;
-    if (strcmp(name, "--set") == 0) {
-        if (s->set_count == MAX_SETTINGS || !strchr(value, '=')) return false;
-        s->set[s->set_count++] = value;
-        return true;
-    }
-    if (strcmp(name, "--samples") == 0) {
-        if (!parse_count(value, 1, 1024, &number)) return false;
-        s->options.samples = (int)number;
-        return true;
-    }
-    if (!parse_count(value, 0, 1024, &number)) return false; /* --threads */
-    s->options.thread_count = (unsigned)number;
-    return true;
-}
-
-static bool is_option(const char *name)
-{
-    static const char *const names[] = {"-o", "--output", "--explode", "--by", "--view", "--size", "--node",
-        "--set", "--samples", "--threads"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (strcmp(name, names[i]) == 0) return true;
     }
     return false;
 }
@@ -155,63 +112,48 @@ static bool is_option(const char *name)
 /* @return −1 to go on, else an exit code */
 static int parse_arguments(int argc, char **argv, settings *s)
 {
+    const char *explode = NULL, *by = NULL, *view = NULL, *size = NULL, *samples = NULL;
+    long threads = 0;
     memset(s, 0, sizeof *s);
     render_options_init(&s->options);
-    for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
-            fputs(HELP, stdout);
-            return EXIT_DONE;
-        }
-        if (argv[i][0] == '-' && argv[i][1]) {
-            char name[16] = "";
-            const char *equals = strchr(argv[i], '=');
-            size_t length = equals ? (size_t)(equals - argv[i]) : strlen(argv[i]);
-            if (length < sizeof name) memcpy(name, argv[i], length);
-            if (!is_option(name)) return usage_error("unknown option", argv[i]);
-            if (!equals && i + 1 == argc) return usage_error("a value is missing after", argv[i]);
-            const char *value = equals ? equals + 1 : argv[++i];
-            if (!parse_option(s, name, value)) {
-                fprintf(stderr, "error: render: %s does not take \"%s\"\ntry `rubble render --help`\n", name,
-                    value);
-                return EXIT_USAGE;
-            }
-        } else if (s->file) {
-            return usage_error("one file only, please", argv[i]);
-        } else {
-            s->file = argv[i];
-        }
+    const cli_option options[] = {
+        {"o", CLI_TEXT, &s->output},
+        {"explode", CLI_TEXT, &explode},
+        {"by", CLI_TEXT, &by},
+        {"view", CLI_TEXT, &view},
+        {"size", CLI_TEXT, &size},
+        {"samples", CLI_TEXT, &samples},
+        {"node", CLI_TEXT, &s->node},
+        {"set", CLI_LIST, &s->pairs},
+        {"threads", CLI_NUMBER, &threads},
+        {0},
+    };
+    const cli_command command = {
+        .name = "render",
+        .help = help,
+        .options = options,
+        .arguments = &s->file,
+        .least_arguments = 1,
+        .most_arguments = 1,
+    };
+    int code = cli_parse(&command, argc, argv);
+    if (code >= 0) return code;
+    const struct {
+        const char *name, *text;
+        bool (*parse)(const char *text, settings *s);
+    } values[] = {{"explode", explode, parse_explode}, {"by", by, parse_by}, {"view", view, parse_view},
+        {"size", size, parse_size}, {"samples", samples, parse_samples}};
+    for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
+        if (!values[i].text || values[i].parse(values[i].text, s)) continue;
+        cli_error("--%s does not take \"%s\"", values[i].name, values[i].text);
+        fprintf(stderr, "`rubble render --help` tells more\n");
+        return EXIT_USAGE;
     }
-    return s->file ? -1 : usage_error("which file?", NULL);
+    s->options.thread_count = (unsigned)(threads > 1024 ? 1024 : threads);
+    return -1;
 }
 
 /* Reading */
-
-static int exit_code(rbl_status status)
-{
-    switch (status) {
-    case RBL_OK:
-        return EXIT_DONE;
-    case RBL_ERR_READ:
-    case RBL_ERR_WRITE:
-    case RBL_ERR_PARSE:
-        return EXIT_FILE;
-    case RBL_ERR_GRAPH:
-    case RBL_ERR_NOT_FOUND:
-        return EXIT_USAGE;
-    default:
-        return EXIT_EVALUATION;
-    }
-}
-
-static void print_messages(const rbl_messages *messages)
-{
-    for (size_t i = 0; i < rbl_messages_count(messages); i++) {
-        char *text = NULL;
-        if (rbl_messages_get(messages, i)->severity == RBL_NOTE) continue;
-        if (rbl_messages_format(messages, i, &text) == RBL_OK) fputs(text, stderr);
-        rbl_messages_free_text(messages, text);
-    }
-}
 
 static const char *extension(const char *path)
 {
@@ -224,52 +166,14 @@ static bool is_graph(const char *path)
     return strcmp(extension(path), ".json") == 0 || strcmp(extension(path), ".jsonc") == 0;
 }
 
-/* A graph of one node that reads the file; freed by the caller. */
-static char *make_graph_text(const char *path)
+static int load_graph(rbl_engine *engine, const char *file, rbl_graph **graph)
 {
-    const char *type = strcmp(extension(path), ".rbl") == 0 ? "LoadCollection" : "MeshToCollection";
-    char *text = malloc(strlen(path) * 6 + 128);
-    if (!text) return NULL;
-    char *p = text + sprintf(text,
-                         "{\"rubble\": 1, \"nodes\": {\"file\": {\"type\": \"%s\", \"params\": {\"file\": \"",
-                         type);
-    for (const unsigned char *c = (const unsigned char *)path; *c; c++) {
-        if (*c == '"' || *c == '\\' || *c < 0x20)
-            p += sprintf(p, "\\u%04x", *c);
-        else
-            *p++ = (char)*c;
-    }
-    strcpy(p, "\"}}}}");
-    return text;
-}
-
-static rbl_status load_graph(
-    rbl_engine *engine, const settings *s, rbl_messages **messages, rbl_graph **graph)
-{
-    if (is_graph(s->file)) return rbl_graph_load_file(engine, s->file, messages, graph);
-    char *path = realpath(s->file, NULL);
-    if (!path) {
-        fprintf(stderr, "error: %s: %s\n", s->file, strerror(errno));
-        return RBL_ERR_READ;
-    }
-    char *text = make_graph_text(path);
-    rbl_status status =
-        text ? rbl_graph_load_text(engine, "render", text, strlen(text), messages, graph) : RBL_ERR_NO_MEMORY;
-    free(text);
-    free(path);
-    return status;
-}
-
-static rbl_status set_variables(rbl_graph *graph, const settings *s, rbl_messages **messages)
-{
-    rbl_status status = RBL_OK;
-    for (size_t i = 0; i < s->set_count && status == RBL_OK; i++) {
-        const char *equals = strchr(s->set[i], '=');
-        char name[80] = "";
-        if ((size_t)(equals - s->set[i]) < sizeof name) memcpy(name, s->set[i], (size_t)(equals - s->set[i]));
-        status = rbl_graph_set_variable_text(graph, name, equals + 1, messages);
-    }
-    return status;
+    if (!is_graph(file)) return cli_load_file_graph(engine, file, graph);
+    rbl_messages *messages = NULL;
+    rbl_status status = rbl_graph_load_file(engine, file, &messages, graph);
+    cli_print_messages(messages);
+    rbl_messages_destroy(messages);
+    return cli_exit_code(status);
 }
 
 /* The node to show: the one asked for, else the last whose first output is a collection. */
@@ -517,7 +421,7 @@ static int draw(const rbl_collection *collection, const settings *s)
 {
     asset a;
     if (!collection || !read_asset(collection, &a)) {
-        fprintf(stderr, "error: %s: there is no collection to show\n", s->file);
+        cli_error("%s: there is no collection to show", s->file);
         return EXIT_EVALUATION;
     }
     size_t count = 0, pixels = s->options.width * s->options.height;
@@ -530,10 +434,10 @@ static int draw(const rbl_collection *collection, const settings *s)
     if (!problem) problem = render_image(triangles, count, &s->options, rgb);
     int code = EXIT_DONE;
     if (problem) {
-        fprintf(stderr, "error: %s: %s\n", s->file, problem);
+        cli_error("%s: %s", s->file, problem);
         code = EXIT_EVALUATION;
     } else if (!render_write_png(output, rgb, s->options.width, s->options.height)) {
-        fprintf(stderr, "error: %s: cannot be written: %s\n", output, strerror(errno));
+        cli_error("%s: %s", output, strerror(errno));
         code = EXIT_FILE;
     } else {
         printf("%s\n", output);
@@ -544,33 +448,37 @@ static int draw(const rbl_collection *collection, const settings *s)
     return code;
 }
 
-static int evaluate_and_draw(rbl_engine *engine, const settings *s)
+/* Evaluates what the picture needs of a loaded graph. @return exit code */
+static int evaluate(rbl_graph *graph, const char *file, const char *node, rbl_run **run)
 {
-    rbl_messages *messages = NULL;
+    rbl_evaluate_options options;
+    rbl_evaluate_options_init(&options);
+    options.only_node = node;
+    rbl_status status = rbl_evaluate(graph, &options, run);
+    if (!*run)
+        cli_error("node \"%s\": %s", node, rbl_status_text(status));
+    else if (is_graph(file))
+        cli_print_messages(rbl_run_messages(*run));
+    else
+        cli_print_file_messages(file, rbl_run_messages(*run), RBL_WARNING);
+    return cli_exit_code(status);
+}
+
+static int load_and_draw(rbl_engine *engine, const settings *s)
+{
     rbl_graph *graph = NULL;
     rbl_run *run = NULL;
-    int code;
-    rbl_status status = load_graph(engine, s, &messages, &graph);
-    if (status == RBL_OK) status = set_variables(graph, s, &messages);
-    const char *node = status == RBL_OK ? choose_node(graph, s) : NULL;
-    if (status == RBL_OK && !node) {
-        fprintf(stderr, "error: %s: no node gives a collection\n", s->file);
-        status = RBL_ERR_GRAPH;
+    const char *node = NULL;
+    int code = load_graph(engine, s->file, &graph);
+    if (code == EXIT_DONE) code = cli_set_variables(graph, &s->pairs);
+    if (code == EXIT_DONE && !(node = choose_node(graph, s))) {
+        cli_error("%s: no node gives a collection", s->file);
+        code = EXIT_USAGE;
     }
-    if (status == RBL_OK) {
-        rbl_evaluate_options options;
-        rbl_evaluate_options_init(&options);
-        options.only_node = node;
-        status = rbl_evaluate(graph, &options, &run);
-        if (status == RBL_ERR_NOT_FOUND && !run)
-            fprintf(stderr, "error: %s has no node \"%s\"\n", s->file, node);
-    }
-    print_messages(messages);
-    if (run) print_messages(rbl_run_messages(run));
-    code = status == RBL_OK ? draw(rbl_value_collection(rbl_run_value(run, node)), s) : exit_code(status);
+    if (code == EXIT_DONE) code = evaluate(graph, s->file, node, &run);
+    if (code == EXIT_DONE) code = draw(rbl_value_collection(rbl_run_value(run, node)), s);
     rbl_run_destroy(run);
     rbl_graph_destroy(graph);
-    rbl_messages_destroy(messages);
     return code;
 }
 
@@ -578,17 +486,11 @@ int rubble_render(int argc, char **argv)
 {
     settings s;
     int code = parse_arguments(argc, argv, &s);
-    if (code >= 0) return code;
-    rbl_engine_options options;
-    rbl_engine_options_init(&options);
-    options.thread_count = (int)s.options.thread_count;
-    rbl_engine *engine = NULL;
-    rbl_status status = rbl_engine_create(&options, &engine);
-    if (status != RBL_OK) {
-        fprintf(stderr, "error: %s\n", rbl_status_text(status));
-        return EXIT_EVALUATION;
+    if (code < 0) {
+        rbl_engine *engine = cli_engine((long)s.options.thread_count, NULL);
+        code = engine ? load_and_draw(engine, &s) : EXIT_EVALUATION;
+        rbl_engine_destroy(engine);
     }
-    code = evaluate_and_draw(engine, &s);
-    rbl_engine_destroy(engine);
+    free(s.pairs.items);
     return code;
 }

@@ -3,7 +3,7 @@
  * stands near. Samples follow the R2 sequence (Roberts 2018), shifted by a hash of the pixel, so that a
  * picture depends on neither threads nor time. */
 
-#include "render_scene.h"
+#include "tools/cli/render_scene.h"
 
 #include <errno.h>
 #include <math.h>
