@@ -1,0 +1,66 @@
+/// One root, levels, measures.
+
+#include "fracture/ops/finish.h"
+
+#include "fracture/base/alloc.h"
+#include "fracture/collection/hierarchy.h"
+#include "fracture/ops/asset_stats.h"
+#include "fracture/ops/surface.h"
+
+static rbl_status join_roots(rbl_context *ctx, rbl_collection *c)
+{
+    rbl_status status = RBL_OK;
+    size_t bones = rbli_collection_size(c, "bone"), roots = 0;
+    const int32_t *parent = rbli_collection_read(c, "bone", "parent", RBL_INT32);
+    for (size_t b = 0; b < bones; b++)
+        roots += parent[b] < 0;
+    if (roots == 1) return RBL_OK;
+    int32_t none = -1, first;
+    const char *name = "root";
+    void *out;
+    RBL_TRY(rbli_hierarchy_add_bones(ctx, c, 1, &none, &name, RBLI_BONE_CLUSTER, &first));
+    RBL_TRY(rbli_collection_write(ctx, c, "bone", "parent", RBL_INT32, &out));
+    for (size_t b = 0; b < bones; b++)
+        if (((int32_t *)out)[b] < 0) ((int32_t *)out)[b] = first;
+    RBL_TRY(rbli_hierarchy_sort(ctx, c));
+    RBL_TRY(rbli_hierarchy_update_levels(ctx, c));
+done:
+    return status;
+}
+
+static rbl_status write_measures(rbl_context *ctx, rbl_collection *c)
+{
+    rbl_status status = RBL_OK;
+    rbli_asset_stats stats = {0};
+    void *volume, *low, *high;
+    RBL_TRY(rbli_asset_stats_compute(ctx, c, &stats));
+    RBL_TRY(rbli_collection_write(ctx, c, "bone", "volume", RBL_DOUBLE, &volume));
+    RBL_TRY(rbli_collection_write(ctx, c, "bone", "bounds_min", RBL_VEC3, &low));
+    RBL_TRY(rbli_collection_write(ctx, c, "bone", "bounds_max", RBL_VEC3, &high));
+    for (size_t b = 0; b < stats.bone_count; b++) {
+        ((double *)volume)[b] = stats.bones[b].volume;
+        memcpy(((double(*)[3])low)[b], stats.bones[b].bounds_min, sizeof(double[3]));
+        memcpy(((double(*)[3])high)[b], stats.bones[b].bounds_max, sizeof(double[3]));
+    }
+done:
+    rbli_asset_stats_free(ctx, &stats);
+    return status;
+}
+
+rbl_status rbli_finish_asset(rbl_context *ctx, const rbl_collection *in, rbl_collection **out)
+{
+    rbl_status status = RBL_OK;
+    rbl_collection *made = NULL;
+    if (rbli_collection_size(in, "bone") == 0)
+        return rbli_fail(ctx, RBL_ERR_COLLECTION, "the collection has no bone: there is nothing to finish");
+    RBL_TRY(rbli_collection_validate(ctx, in, RBLI_VALIDATE_RANGES));
+    RBL_TRY(rbli_collection_copy(ctx, in, &made));
+    RBL_TRY(join_roots(ctx, made));
+    RBL_TRY(rbli_surface_measure(ctx, made, 0));
+    RBL_TRY(write_measures(ctx, made));
+    *out = made;
+    made = NULL;
+done:
+    rbli_collection_release(made);
+    return status;
+}

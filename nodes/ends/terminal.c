@@ -1,0 +1,176 @@
+/// Terminal: the end of a graph. Finishes the asset, checks it and writes its files.
+
+#include <string.h>
+
+#include "fracture/base/alloc.h"
+#include "fracture/base/file.h"
+#include "fracture/collection/rbl_file.h"
+#include "fracture/io/write.h"
+#include "fracture/ops/finish.h"
+#include "fracture/ops/hulls.h"
+#include "rubble/node.h"
+
+typedef enum file_kind { FILE_RBL, FILE_GLB, FILE_OBJ, FILE_JSON, FILE_UNKNOWN } file_kind;
+static const char *const extensions[] = {".rbl", ".glb", ".obj", ".json"};
+
+static file_kind kind_of(const char *name)
+{
+    const char *dot = strrchr(name, '.');
+    for (int i = 0; dot && i < FILE_UNKNOWN; i++)
+        if (strcmp(dot, extensions[i]) == 0) return (file_kind)i;
+    return FILE_UNKNOWN;
+}
+
+/// A file's name must stay in the output folder, on every system.
+static rbl_status check_name(rbl_context *ctx, rbl_call *call, const rbl_param *param)
+{
+    const char *name = rbl_param_string(param);
+    if (name[0] == 0 || name[0] == '.' || strpbrk(name, "/\\:"))
+        return rbl_call_fail(ctx, call, param, RBL_ERR_ARGUMENT,
+            "\"%s\" is not the name of a file: no folders, no colon and no dot in front; files go to the "
+            "output folder",
+            name);
+    if (kind_of(name) == FILE_UNKNOWN)
+        return rbl_call_fail(ctx, call, param, RBL_ERR_ARGUMENT,
+            "\"%s\" has no extension that can be written: .rbl, .glb, .obj or .json", name);
+    return RBL_OK;
+}
+
+static rbl_status evaluate(rbl_context *ctx, rbl_call *call)
+{
+    rbl_status status = RBL_OK;
+    rbl_collection *finished = NULL, *with_hulls = NULL;
+    const rbl_param *files = rbl_call_param(call, "files");
+    for (size_t i = 0; i < rbl_param_count(files); i++)
+        RBL_TRY(check_name(ctx, call, rbl_param_at(files, i)));
+    RBL_TRY(rbli_finish_asset(ctx, rbl_call_input_collection(call, "collection"), &finished));
+    if (rbl_param_bool(rbl_call_param(call, "hulls_if_missing"))) {
+        rbli_leaf_hull_options options = rbli_leaf_hull_default_options();
+        options.source = RBLI_HULL_KEEP;
+        RBL_TRY(rbli_create_leaf_hulls(ctx, finished, &options, &with_hulls));
+        rbli_collection_release(finished);
+        finished = with_hulls;
+    }
+    RBL_TRY(rbli_collection_validate(ctx, finished, RBLI_VALIDATE_CLOSED));
+    rbl_call_set_output_collection(call, "collection", finished);
+    finished = NULL;
+done:
+    rbli_collection_release(finished);
+    return status;
+}
+
+static rbl_status write_rbl(rbl_context *ctx, const rbl_collection *collection, rbli_file_writer *writer)
+{
+    uint8_t *bytes = NULL;
+    size_t count = 0;
+    rbl_status status = rbli_rbl_encode(ctx, collection, &bytes, &count);
+    if (status == RBL_OK) rbli_file_writer_write(writer, bytes, count);
+    rbli_free(ctx, bytes);
+    return status;
+}
+
+static rbl_status write_content(rbl_context *ctx, const char *name, const char *mtl_name,
+    const rbl_collection *collection, rbli_file_writer *writer)
+{
+    switch (kind_of(name)) {
+    case FILE_RBL:
+        return write_rbl(ctx, collection, writer);
+    case FILE_OBJ:
+        return rbli_write_obj(ctx, collection, mtl_name, writer);
+    case FILE_JSON:
+        return rbli_write_json(ctx, collection, writer);
+    case FILE_GLB: {
+        rbli_glb_report report = {0};
+        rbl_status status = rbli_write_glb(ctx, collection, writer, &report);
+        if (status == RBL_OK && report.collapsed_triangles)
+            rbli_note(ctx, "%s: %zu of %zu triangles collapse in single precision and are left out", name,
+                report.collapsed_triangles, report.triangles + report.collapsed_triangles);
+        return status;
+    }
+    default: /* the material library of an .obj */
+        return rbli_write_mtl(ctx, collection, writer);
+    }
+}
+
+static rbl_status write_file(rbl_context *ctx, rbl_call *call, const char *name, const char *mtl_name,
+    const rbl_collection *collection)
+{
+    rbl_status status = RBL_OK;
+    rbli_file_writer *writer = NULL;
+    char *path = rbli_format(ctx, "%s/%s", rbl_call_output_folder(call), name);
+    RBL_TRY_ALLOC(path);
+    RBL_TRY(rbli_file_writer_open(ctx, path, &writer));
+    RBL_TRY(write_content(ctx, name, mtl_name, collection, writer));
+    status = rbl_call_add_file(ctx, call, name, writer);
+    writer = NULL; /* taken, also on failure */
+done:
+    rbli_file_writer_discard(writer);
+    rbli_free(ctx, path);
+    return status;
+}
+
+static rbl_status deliver(rbl_context *ctx, rbl_call *call)
+{
+    rbl_status status = RBL_OK;
+    char *mtl_name = NULL;
+    const rbl_collection *collection = rbl_value_collection(rbl_call_output(call, "collection"));
+    const rbl_param *files = rbl_call_param(call, "files");
+    if (!rbl_call_output_folder(call) || rbl_param_count(files) == 0) return RBL_OK;
+    RBL_TRY(rbli_make_folders(ctx, rbl_call_output_folder(call)));
+    for (size_t i = 0; i < rbl_param_count(files); i++) {
+        const char *name = rbl_param_string(rbl_param_at(files, i));
+        if (kind_of(name) == FILE_OBJ) {
+            mtl_name = rbli_format(ctx, "%.*s.mtl", (int)(strrchr(name, '.') - name), name);
+            RBL_TRY_ALLOC(mtl_name);
+            RBL_TRY(write_file(ctx, call, mtl_name, NULL, collection));
+        }
+        RBL_TRY(write_file(ctx, call, name, mtl_name, collection));
+        rbli_free(ctx, mtl_name);
+        mtl_name = NULL;
+    }
+done:
+    rbli_free(ctx, mtl_name);
+    return status;
+}
+
+static const rbl_port_desc inputs[] = {
+    {.name = "collection", .kind = RBL_VALUE_COLLECTION, .text = "what is finished, checked and written"},
+    {0},
+};
+static const rbl_port_desc outputs[] = {
+    {.name = "collection", .kind = RBL_VALUE_COLLECTION, .text = "the finished asset"},
+    {0},
+};
+static const rbl_param_desc params[] = {
+    {.name = "files",
+        .type = RBL_PARAM_STRING,
+        .list = true,
+        .default_json = "[]",
+        .text = "names of files without folders; the extension says the format: .rbl, .glb, .obj, .json"},
+    {.name = "hulls_if_missing",
+        .type = RBL_PARAM_BOOL,
+        .default_json = "true",
+        .text = "pieces without a convex hull get one, with the defaults of CreateLeafConvexHulls"},
+    {0},
+};
+
+const rbl_node_desc rbli_node_terminal = {
+    .size = sizeof(rbl_node_desc),
+    .type = "Terminal",
+    .version = 1,
+    .revision = 1,
+    .family = "ends",
+    .text = "Ends a graph: one root, levels, volumes and bounds, hulls if missing; checks the asset and "
+            "writes its files.",
+    .details = "A graph may have several. Files are written under temporary names and appear in the output "
+               "folder together,\n"
+               "when every node of the run has succeeded. An .obj brings its .mtl; a manifest beside the "
+               "files lists them\n"
+               "with their hashes.",
+    .inputs = inputs,
+    .outputs = outputs,
+    .params = params,
+    .evaluate = evaluate,
+    .deliver = deliver,
+    .flags = RBL_NODE_ALWAYS_DELIVER,
+};
