@@ -13,19 +13,46 @@ typedef struct flat_box {
     float min[3], max[3];
 } flat_box;
 
+/// FAN boxes side by side, tested at once. Lanes beyond the end are empty (minimum above maximum).
+typedef float lanes __attribute__((vector_size(4 * FAN)));
+typedef int32_t lane_mask __attribute__((vector_size(4 * FAN)));
+typedef struct box_pack {
+    lanes min[3], max[3];
+} box_pack;
+
 struct rbli_box_tree {
     double origin[3], scale; /* into 0 … 1 */
     size_t count;
     int32_t *items;  /* [count] in the tree's order */
-    flat_box *boxes; /* all levels, level 0 first */
+    box_pack *packs; /* all levels, level 0 first */
     int level_count;
-    size_t level_start[MAX_LEVELS], level_size[MAX_LEVELS];
+    size_t level_start[MAX_LEVELS]; /* first pack of a level */
+    size_t level_size[MAX_LEVELS];  /* boxes of a level */
 };
 
-static bool overlap(const flat_box *a, const flat_box *b)
+/// Bit i is set when lane i overlaps the box.
+static inline int overlap(const box_pack *pack, const flat_box *box)
 {
-    return a->min[0] <= b->max[0] && b->min[0] <= a->max[0] && a->min[1] <= b->max[1] &&
-           b->min[1] <= a->max[1] && a->min[2] <= b->max[2] && b->min[2] <= a->max[2];
+    lane_mask both = (pack->min[0] <= box->max[0]) & (pack->max[0] >= box->min[0]);
+    both &= (pack->min[1] <= box->max[1]) & (pack->max[1] >= box->min[1]);
+    both &= (pack->min[2] <= box->max[2]) & (pack->max[2] >= box->min[2]);
+    return (both[0] & 1) | (both[1] & 2) | (both[2] & 4) | (both[3] & 8);
+}
+
+static inline const box_pack *pack_of(const rbli_box_tree *tree, int level, size_t pack)
+{
+    return &tree->packs[tree->level_start[level] + pack];
+}
+
+static inline flat_box box_of(const rbli_box_tree *tree, int level, size_t index)
+{
+    const box_pack *pack = pack_of(tree, level, index / FAN);
+    flat_box box;
+    for (int k = 0; k < 3; k++) {
+        box.min[k] = pack->min[k][index % FAN];
+        box.max[k] = pack->max[k][index % FAN];
+    }
+    return box;
 }
 
 static float clamp_to_float(double value)
@@ -78,32 +105,50 @@ static void fit(rbli_box_tree *tree, const double (*boxes)[2][3])
     tree->scale = extent > 1e-300 ? 1 / extent : 1;
 }
 
-static void layout(rbli_box_tree *tree)
+/// Levels up to one of a single pack. @return the number of packs
+static size_t layout(rbli_box_tree *tree)
 {
     size_t size = tree->count, start = 0;
     for (;;) {
+        size_t packs = (size + FAN - 1) / FAN;
         tree->level_start[tree->level_count] = start;
         tree->level_size[tree->level_count++] = size;
-        start += size;
-        if (size <= 1) break;
-        size = (size + FAN - 1) / FAN;
+        start += packs;
+        if (packs <= 1) return start;
+        size = packs;
     }
 }
 
-static void fill_levels(rbli_box_tree *tree)
+static void set_lane(box_pack *pack, size_t lane, const flat_box *box)
 {
-    for (int level = 1; level < tree->level_count; level++) {
-        const flat_box *below = tree->boxes + tree->level_start[level - 1];
-        flat_box *here = tree->boxes + tree->level_start[level];
-        size_t below_size = tree->level_size[level - 1];
-        for (size_t i = 0; i < tree->level_size[level]; i++) {
-            flat_box box = below[i * FAN];
-            for (size_t j = i * FAN + 1; j < i * FAN + FAN && j < below_size; j++)
-                for (int k = 0; k < 3; k++) {
-                    if (below[j].min[k] < box.min[k]) box.min[k] = below[j].min[k];
-                    if (below[j].max[k] > box.max[k]) box.max[k] = below[j].max[k];
-                }
-            here[i] = box;
+    for (int k = 0; k < 3; k++) {
+        pack->min[k][lane] = box ? box->min[k] : 1e9f;
+        pack->max[k][lane] = box ? box->max[k] : -1e9f;
+    }
+}
+
+static flat_box box_around(const box_pack *pack)
+{
+    flat_box box;
+    for (int k = 0; k < 3; k++) {
+        box.min[k] = pack->min[k][0];
+        box.max[k] = pack->max[k][0];
+        for (int lane = 1; lane < FAN; lane++) {
+            if (pack->min[k][lane] < box.min[k]) box.min[k] = pack->min[k][lane];
+            if (pack->max[k][lane] > box.max[k]) box.max[k] = pack->max[k][lane];
+        }
+    }
+    return box;
+}
+
+static void fill_levels(rbli_box_tree *tree, const flat_box *flat)
+{
+    for (int level = 0; level < tree->level_count; level++) {
+        size_t size = tree->level_size[level], packs = (size + FAN - 1) / FAN;
+        for (size_t i = 0; i < packs * FAN; i++) {
+            flat_box box;
+            if (i < size) box = level == 0 ? flat[tree->items[i]] : box_around(pack_of(tree, level - 1, i));
+            set_lane(&tree->packs[tree->level_start[level] + i / FAN], i % FAN, i < size ? &box : NULL);
         }
     }
 }
@@ -118,10 +163,9 @@ rbl_status rbli_box_tree_create(
     RBL_TRY_ALLOC(tree);
     tree->count = count;
     fit(tree, boxes);
-    layout(tree);
-    size_t total = tree->level_start[tree->level_count - 1] + tree->level_size[tree->level_count - 1];
+    size_t total = layout(tree);
     RBL_TRY_ALLOC(tree->items = rbli_alloc(ctx, count, sizeof *tree->items));
-    RBL_TRY_ALLOC(tree->boxes = rbli_alloc(ctx, total, sizeof *tree->boxes));
+    RBL_TRY_ALLOC(tree->packs = rbli_alloc(ctx, total, sizeof *tree->packs));
     RBL_TRY_ALLOC(keys = rbli_alloc(ctx, count, sizeof *keys));
     RBL_TRY_ALLOC(scratch = rbli_alloc(ctx, count, sizeof *scratch));
     RBL_TRY_ALLOC(flat = rbli_alloc(ctx, count, sizeof *flat));
@@ -130,11 +174,9 @@ rbl_status rbli_box_tree_create(
         keys[i] = (rbli_keyed){morton_key(&flat[i]), (int32_t)i};
     }
     rbli_radix_sort(keys, scratch, count);
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         tree->items[i] = keys[i].index;
-        tree->boxes[i] = flat[keys[i].index];
-    }
-    fill_levels(tree);
+    fill_levels(tree, flat);
     *out = tree;
     tree = NULL;
 done:
@@ -149,31 +191,17 @@ void rbli_box_tree_destroy(rbl_context *ctx, rbli_box_tree *tree)
 {
     if (!tree) return;
     rbli_free(ctx, tree->items);
-    rbli_free(ctx, tree->boxes);
+    rbli_free(ctx, tree->packs);
     rbli_free(ctx, tree);
 }
 
 typedef struct node_stack {
     struct {
-        int level;
-        size_t index;
+        int32_t level;
+        uint32_t pack;
     } nodes[MAX_LEVELS * FAN];
     int count;
 } node_stack;
-
-static void push_children(
-    const rbli_box_tree *tree, node_stack *stack, int level, size_t index, const flat_box *box, size_t least)
-{
-    const flat_box *below = tree->boxes + tree->level_start[level - 1];
-    size_t end = index * FAN + FAN;
-    if (end > tree->level_size[level - 1]) end = tree->level_size[level - 1];
-    for (size_t child = end; child-- > index * FAN;) {
-        if (child < least) break;
-        if (!overlap(&below[child], box)) continue;
-        stack->nodes[stack->count].level = level - 1;
-        stack->nodes[stack->count++].index = child;
-    }
-}
 
 bool rbli_box_tree_query(
     const rbli_box_tree *tree, const double min[3], const double max[3], rbli_box_visit visit, void *user)
@@ -181,79 +209,80 @@ bool rbli_box_tree_query(
     if (tree->count == 0) return true;
     flat_box box = flatten(tree, min, max);
     node_stack stack;
-    stack.count = 0;
-    if (overlap(&tree->boxes[tree->level_start[tree->level_count - 1]], &box)) {
-        stack.nodes[0].level = tree->level_count - 1;
-        stack.nodes[0].index = 0;
-        stack.count = 1;
-    }
+    stack.nodes[0].level = tree->level_count - 1;
+    stack.nodes[0].pack = 0;
+    stack.count = 1;
     while (stack.count > 0) {
         stack.count--;
         int level = stack.nodes[stack.count].level;
-        size_t index = stack.nodes[stack.count].index;
-        if (level == 0) {
-            if (!visit(user, tree->items[index])) return false;
-        } else {
-            push_children(tree, &stack, level, index, &box, 0);
+        size_t pack = stack.nodes[stack.count].pack;
+        int hits = overlap(pack_of(tree, level, pack), &box);
+        for (int lane = 0; lane < FAN; lane++) {
+            int at = level == 0 ? lane : FAN - 1 - lane; /* so that the lowest child is taken next */
+            if (!(hits >> at & 1)) continue;
+            size_t index = pack * FAN + (size_t)at;
+            if (level == 0) {
+                if (!visit(user, tree->items[index])) return false;
+            } else {
+                stack.nodes[stack.count].level = level - 1;
+                stack.nodes[stack.count++].pack = (uint32_t)index;
+            }
         }
     }
     return true;
 }
 
+const int32_t *rbli_box_tree_items(const rbli_box_tree *tree)
+{
+    return tree->items;
+}
+
 size_t rbli_box_tree_block_count(const rbli_box_tree *tree)
 {
-    return tree->level_count > 1 ? tree->level_size[1] : tree->count;
+    return (tree->count + FAN - 1) / FAN;
 }
 
-static void visit_pair(const rbli_box_tree *tree, size_t i, size_t j, rbli_box_pair_visit visit, void *user)
+/// Pairs of the items of pack `one`, whose boxes are `own`, with those in pack `two` ≥ `one`.
+static void pairs_of_packs(const rbli_box_tree *tree, const flat_box own[FAN], size_t one, size_t two,
+    rbli_box_pair_visit visit, void *user)
 {
-    if (!overlap(&tree->boxes[i], &tree->boxes[j])) return;
-    int32_t a = tree->items[i], b = tree->items[j];
-    if (a < b) {
-        visit(user, a, b);
-    } else {
-        visit(user, b, a);
+    const box_pack *other = pack_of(tree, 0, two);
+    for (int i = 0; i < FAN; i++) {
+        int hits = overlap(other, &own[i]);
+        if (one == two) hits &= ~((2 << i) - 1);
+        for (; hits; hits &= hits - 1)
+            visit(user, (int32_t)(one * FAN) + i, (int32_t)(two * FAN) + __builtin_ctz((unsigned)hits));
     }
 }
 
-/// Pairs of items in block `one` with those in block `two` ≥ `one`.
-static void pairs_of_blocks(
-    const rbli_box_tree *tree, size_t one, size_t two, rbli_box_pair_visit visit, void *user)
+void rbli_box_tree_pairs(const rbli_box_tree *tree, size_t first_block, size_t end_block,
+    rbli_box_pair_visit visit, void *user)
 {
-    const flat_box *other = &tree->boxes[tree->level_start[1] + two];
-    size_t end_one = one * FAN + FAN, end_two = two * FAN + FAN;
-    if (end_one > tree->count) end_one = tree->count;
-    if (end_two > tree->count) end_two = tree->count;
-    for (size_t i = one * FAN; i < end_one; i++) {
-        if (!overlap(&tree->boxes[i], other)) continue;
-        for (size_t j = one == two ? i + 1 : two * FAN; j < end_two; j++)
-            visit_pair(tree, i, j, visit, user);
-    }
-}
-
-void rbli_box_tree_pairs(
-    const rbli_box_tree *tree, size_t first_block, size_t end_block, rbli_box_pair_visit visit, void *user)
-{
-    if (tree->level_count < 2) return;
     node_stack stack;
     for (size_t block = first_block; block < end_block; block++) {
-        const flat_box *box = &tree->boxes[tree->level_start[1] + block];
+        flat_box around = box_around(pack_of(tree, 0, block)), own[FAN];
+        for (size_t i = 0; i < FAN; i++)
+            own[i] = box_of(tree, 0, block * FAN + i);
         stack.nodes[0].level = tree->level_count - 1;
-        stack.nodes[0].index = 0;
+        stack.nodes[0].pack = 0;
         stack.count = 1;
         while (stack.count > 0) {
             stack.count--;
             int level = stack.nodes[stack.count].level;
-            size_t index = stack.nodes[stack.count].index;
-            if (level == 1) {
-                pairs_of_blocks(tree, block, index, visit, user);
+            size_t pack = stack.nodes[stack.count].pack;
+            if (level == 0) {
+                pairs_of_packs(tree, own, block, pack, visit, user);
                 continue;
             }
-            /* Children that end before this block were paired when they were the block. */
-            size_t least = block;
-            for (int up = 1; up < level - 1; up++)
-                least /= FAN;
-            push_children(tree, &stack, level, index, box, least);
+            /* Children that end before this block were paired with it when they were the block. */
+            size_t least = block >> (2 * (level - 1));
+            int hits = overlap(pack_of(tree, level, pack), &around);
+            for (; hits; hits &= hits - 1) {
+                size_t child = pack * FAN + (size_t)__builtin_ctz((unsigned)hits);
+                if (child < least) continue;
+                stack.nodes[stack.count].level = level - 1;
+                stack.nodes[stack.count++].pack = (uint32_t)child;
+            }
         }
     }
 }

@@ -12,20 +12,32 @@ enum { BLOCKS_A_TASK = 512 };
 
 typedef RBLI_ARRAY(uint64_t) key_list;
 
+typedef struct slot_pair {
+    int32_t a, b;
+} slot_pair;
+typedef RBLI_ARRAY(slot_pair) pair_list;
+
+/// What a test reads of a triangle, in the order of the tree.
+typedef struct cross_slot {
+    int32_t v[3], shell, triangle;
+} cross_slot;
+
 typedef struct crosser {
     repair *r;
     const int32_t *unit;
-    int32_t *item;       /* [items] triangle */
-    int32_t *move_of;    /* [3 · triangles] row of `moves` of a corner */
-    int64_t (*moves)[3]; /* one a vertex and shell */
     rbli_box_tree *tree;
-    key_list *found; /* [tasks] low shell << 32 | high shell, repeated */
+    cross_slot *slots;
+    int32_t *move_of;     /* [3 · triangles] row of `moves` of a corner; made when a pair needs it */
+    int64_t (*moves)[3];  /* one a vertex and shell */
+    key_list *found;      /* [tasks] low shell << 32 | high shell, repeated */
+    pair_list *undecided; /* [tasks] pairs that meet in a special position */
 } crosser;
 
 typedef struct cross_task {
     const crosser *c;
     rbl_context *ctx;
     key_list *found;
+    pair_list *undecided;
     rbl_status status;
 } cross_task;
 
@@ -93,58 +105,77 @@ done:
 
 typedef struct corner_set {
     const double *points[3];
-    const int64_t *moves[3];
+    const int64_t *moves[3]; /* NULL: as they are */
 } corner_set;
 
-static corner_set corners_of(const crosser *c, int32_t t)
+enum { APART, CROSSING, SPECIAL };
+
+static corner_set corners_of(const crosser *c, const cross_slot *slot)
 {
-    corner_set set;
+    corner_set set = {0};
     for (int k = 0; k < 3; k++) {
-        set.points[k] = c->r->grid[c->r->triangles.data[t].v[k]];
-        set.moves[k] = c->moves[c->move_of[3 * t + k]];
+        set.points[k] = c->r->grid[slot->v[k]];
+        if (c->moves) set.moves[k] = c->moves[c->move_of[3 * slot->triangle + k]];
     }
     return set;
 }
 
-static int side(const corner_set *a, int i, int j, const corner_set *b, int k, int l, bool plane)
+static int plane_side(const corner_set *a, const corner_set *b, int k)
 {
-    /* `plane`: corners 0, 1, 2 of a against corner k of b; else edge i j of a against edge k l of b */
-    const double *points[4] = {
-        a->points[i], a->points[j], plane ? a->points[2] : b->points[k], plane ? b->points[k] : b->points[l]};
-    const int64_t *moves[4] = {
-        a->moves[i], a->moves[j], plane ? a->moves[2] : b->moves[k], plane ? b->moves[k] : b->moves[l]};
+    if (!a->moves[0]) return rbli_grid_orient3d(a->points[0], a->points[1], a->points[2], b->points[k]);
+    const double *points[4] = {a->points[0], a->points[1], a->points[2], b->points[k]};
+    const int64_t *moves[4] = {a->moves[0], a->moves[1], a->moves[2], b->moves[k]};
     return rbli_grid_orient3d_moved(points, moves);
 }
 
-/// The sides of b's corners against a's plane; false when all are on one side or one is on neither.
-static bool straddles(const corner_set *a, const corner_set *b, int sides[3])
+/// How edge i of a passes edge k of b.
+static int edge_side(const corner_set *a, int i, const corner_set *b, int k)
 {
-    for (int k = 0; k < 3; k++) {
-        sides[k] = side(a, 0, 1, b, k, 0, true);
-        if (sides[k] == 0) return false;
-    }
-    return sides[0] != sides[1] || sides[1] != sides[2];
+    int j = (i + 1) % 3, l = (k + 1) % 3;
+    if (!a->moves[0]) return rbli_grid_orient3d(a->points[i], a->points[j], b->points[k], b->points[l]);
+    const double *points[4] = {a->points[i], a->points[j], b->points[k], b->points[l]};
+    const int64_t *moves[4] = {a->moves[i], a->moves[j], b->moves[k], b->moves[l]};
+    return rbli_grid_orient3d_moved(points, moves);
+}
+
+/// Whether b's corners lie on both sides of a's plane.
+static int straddle(const corner_set *a, const corner_set *b, int sides[3])
+{
+    for (int k = 0; k < 3; k++)
+        sides[k] = plane_side(a, b, k);
+    if (sides[0] && sides[0] == sides[1] && sides[1] == sides[2]) return APART;
+    return sides[0] && sides[1] && sides[2] ? CROSSING : SPECIAL;
 }
 
 /// Whether an edge of b whose ends are on two sides of a's plane goes through a.
-static bool edges_pierce(const corner_set *a, const corner_set *b, const int sides[3])
+static int pierce(const corner_set *a, const corner_set *b, const int sides[3])
 {
+    int result = APART;
     for (int k = 0; k < 3; k++) {
-        int l = (k + 1) % 3;
-        if (sides[k] == sides[l]) continue;
-        int first = side(a, 0, 1, b, k, l, false);
-        if (first == 0 || side(a, 1, 2, b, k, l, false) != first) continue;
-        if (side(a, 2, 0, b, k, l, false) == first) return true;
+        if (sides[k] == sides[(k + 1) % 3]) continue;
+        int turns[3];
+        for (int i = 0; i < 3; i++)
+            turns[i] = edge_side(a, i, b, k);
+        if (turns[0] && turns[0] == turns[1] && turns[1] == turns[2]) return CROSSING;
+        bool positive = turns[0] > 0 || turns[1] > 0 || turns[2] > 0;
+        bool negative = turns[0] < 0 || turns[1] < 0 || turns[2] < 0;
+        if (!(positive && negative)) result = SPECIAL;
     }
-    return false;
+    return result;
 }
 
-static bool triangles_cross(const crosser *c, int32_t t, int32_t u)
+static int compare_triangles(const corner_set *a, const corner_set *b)
 {
-    corner_set a = corners_of(c, t), b = corners_of(c, u);
     int sides_b[3], sides_a[3];
-    if (!straddles(&a, &b, sides_b) || !straddles(&b, &a, sides_a)) return false;
-    return edges_pierce(&a, &b, sides_b) || edges_pierce(&b, &a, sides_a);
+    int first = straddle(a, b, sides_b);
+    if (first == APART) return APART;
+    int second = straddle(b, a, sides_a);
+    if (second == APART) return APART;
+    if (first == SPECIAL || second == SPECIAL) return SPECIAL;
+    first = pierce(a, b, sides_b);
+    if (first == CROSSING) return CROSSING;
+    second = pierce(b, a, sides_a);
+    return second == CROSSING ? CROSSING : first == SPECIAL || second == SPECIAL ? SPECIAL : APART;
 }
 
 /// True when a corner of b lies on a: one shell that touches itself there.
@@ -160,40 +191,65 @@ static bool touches(const corner_set *a, const corner_set *b)
 
 static bool share_vertex(const int32_t *a, const int32_t *b)
 {
-    for (int i = 0; i < 3; i++)
-        if (a[i] == b[0] || a[i] == b[1] || a[i] == b[2]) return true;
-    return false;
+    return (a[0] == b[0]) | (a[0] == b[1]) | (a[0] == b[2]) | (a[1] == b[0]) | (a[1] == b[1]) |
+           (a[1] == b[2]) | (a[2] == b[0]) | (a[2] == b[1]) | (a[2] == b[2]);
+}
+
+static uint64_t key_of_pair(const cross_slot *a, const cross_slot *b)
+{
+    uint32_t low = (uint32_t)(a->shell < b->shell ? a->shell : b->shell);
+    uint32_t high = (uint32_t)(a->shell < b->shell ? b->shell : a->shell);
+    return (uint64_t)low << 32 | high;
 }
 
 static void test_pair(void *user, int32_t i, int32_t j)
 {
     cross_task *task = user;
     const crosser *c = task->c;
-    int32_t t = c->item[i], u = c->item[j];
-    int32_t s = c->r->shell_of[t], other = c->r->shell_of[u];
-    if (s == other) {
-        if (share_vertex(c->r->triangles.data[t].v, c->r->triangles.data[u].v)) return;
-    } else if (c->unit[s] != c->unit[other]) {
+    const cross_slot *a = &c->slots[i], *b = &c->slots[j];
+    if (a->shell == b->shell) {
+        if (share_vertex(a->v, b->v)) return;
+    } else if (c->unit[a->shell] != c->unit[b->shell]) {
         return;
     }
-    uint32_t low = (uint32_t)(s < other ? s : other), high = (uint32_t)(s < other ? other : s);
-    uint64_t key = (uint64_t)low << 32 | high;
-    if (low != high && task->found->count > 0 && task->found->data[task->found->count - 1] == key) return;
-    if (!triangles_cross(c, t, u) || task->status != RBL_OK) return;
-    if (low == high) {
-        corner_set a = corners_of(c, t), b = corners_of(c, u);
-        if (touches(&a, &b) || touches(&b, &a)) return;
+    uint64_t key = key_of_pair(a, b);
+    size_t known = task->found->count;
+    if (a->shell != b->shell && known > 0 && task->found->data[known - 1] == key) return;
+    corner_set first = corners_of(c, a), second = corners_of(c, b);
+    int result = compare_triangles(&first, &second);
+    if (result == APART || task->status != RBL_OK) return;
+    if (result == CROSSING) {
+        task->status = rbli_array_push(task->ctx, task->found, key);
+    } else {
+        task->status = rbli_array_push(task->ctx, task->undecided, ((slot_pair){i, j}));
     }
-    task->status = rbli_array_push(task->ctx, task->found, key);
 }
 
 static rbl_status run_task(rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
 {
     const crosser *c = user;
     (void)worker;
-    cross_task task = {c, ctx, &c->found[block], RBL_OK};
+    cross_task task = {c, ctx, &c->found[block], &c->undecided[block], RBL_OK};
     rbli_box_tree_pairs(c->tree, begin, end, test_pair, &task);
     return task.status;
+}
+
+/// Decides what is left with the shells shrunk.
+static rbl_status run_special(rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
+{
+    const crosser *c = user;
+    (void)begin;
+    (void)end;
+    (void)worker;
+    for (size_t n = 0; n < c->undecided[block].count; n++) {
+        const cross_slot *a = &c->slots[c->undecided[block].data[n].a];
+        const cross_slot *b = &c->slots[c->undecided[block].data[n].b];
+        corner_set first = corners_of(c, a), second = corners_of(c, b);
+        if (compare_triangles(&first, &second) != CROSSING) continue;
+        if (a->shell == b->shell && (touches(&first, &second) || touches(&second, &first))) continue;
+        if (rbli_array_push(ctx, &c->found[block], key_of_pair(a, b)) != RBL_OK) return RBL_ERR_NO_MEMORY;
+    }
+    return RBL_OK;
 }
 
 /* All of them */
@@ -203,8 +259,9 @@ static rbl_status build_tree(crosser *c)
     rbl_status status = RBL_OK;
     repair *r = c->r;
     double(*boxes)[2][3] = NULL;
+    int32_t *triangles = NULL;
     size_t count = 0;
-    RBL_TRY_ALLOC(c->item = rbli_alloc(r->ctx, r->triangles.count, sizeof *c->item));
+    RBL_TRY_ALLOC(triangles = rbli_alloc(r->ctx, r->triangles.count, sizeof *triangles));
     RBL_TRY_ALLOC(boxes = rbli_alloc(r->ctx, r->triangles.count, sizeof *boxes));
     for (int32_t t = 0; t < (int32_t)r->triangles.count; t++) {
         if (!is_searched(&r->shells.data[r->shell_of[t]])) continue;
@@ -215,11 +272,18 @@ static rbl_status build_tree(crosser *c)
             boxes[count][0][k] = o[k] < low ? o[k] : low;
             boxes[count][1][k] = o[k] > high ? o[k] : high;
         }
-        c->item[count++] = t;
+        triangles[count++] = t;
     }
     RBL_TRY(rbli_box_tree_create(r->ctx, (const double(*)[2][3])boxes, count, &c->tree));
+    RBL_TRY_ALLOC(c->slots = rbli_alloc(r->ctx, count, sizeof *c->slots));
+    for (size_t i = 0; i < count; i++) {
+        int32_t t = triangles[rbli_box_tree_items(c->tree)[i]];
+        c->slots[i] = (cross_slot){.shell = r->shell_of[t], .triangle = t};
+        memcpy(c->slots[i].v, r->triangles.data[t].v, sizeof c->slots[i].v);
+    }
 done:
     rbli_free(r->ctx, boxes);
+    rbli_free(r->ctx, triangles);
     return status;
 }
 
@@ -259,17 +323,27 @@ rbl_status repair_find_crossings(repair *r, const int32_t *unit, repair_crossing
     size_t blocks = 0, task_count = 0;
     *out = (repair_crossings){0};
     RBL_TRY(build_tree(&c));
-    RBL_TRY(find_moves(&c));
     blocks = rbli_box_tree_block_count(c.tree);
     task_count = (blocks + BLOCKS_A_TASK - 1) / BLOCKS_A_TASK;
     RBL_TRY_ALLOC(c.found = rbli_calloc(r->ctx, task_count, sizeof *c.found));
+    RBL_TRY_ALLOC(c.undecided = rbli_calloc(r->ctx, task_count, sizeof *c.undecided));
     RBL_TRY(rbli_parallel_for(r->ctx, blocks, BLOCKS_A_TASK, run_task, &c));
+    bool special = false;
+    for (size_t i = 0; i < task_count; i++)
+        special |= c.undecided[i].count > 0;
+    if (special) {
+        RBL_TRY(find_moves(&c));
+        RBL_TRY(rbli_parallel_for(r->ctx, task_count, 1, run_special, &c));
+    }
     RBL_TRY(collect(&c, task_count, out));
 done:
-    for (size_t i = 0; c.found && i < task_count; i++)
-        rbli_free(r->ctx, c.found[i].data);
+    for (size_t i = 0; i < task_count; i++) {
+        if (c.found) rbli_free(r->ctx, c.found[i].data);
+        if (c.undecided) rbli_free(r->ctx, c.undecided[i].data);
+    }
     rbli_free(r->ctx, c.found);
-    rbli_free(r->ctx, c.item);
+    rbli_free(r->ctx, c.undecided);
+    rbli_free(r->ctx, c.slots);
     rbli_free(r->ctx, c.move_of);
     rbli_free(r->ctx, c.moves);
     rbli_box_tree_destroy(r->ctx, c.tree);

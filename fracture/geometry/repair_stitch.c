@@ -32,6 +32,7 @@ typedef struct stitcher {
     repair *r;
     int32_t *border; /* [border_count] vertices on open edges, ascending */
     size_t border_count;
+    const int32_t *items; /* [border_count] of `border` in the order of the tree */
     int32_t *parent;      /* [vertices] clusters; the lowest vertex stands for all */
     double *radius;       /* [vertices] of a cluster around its lowest vertex */
     int32_t *head, *tail; /* [vertices] corners at a cluster, linked */
@@ -43,7 +44,12 @@ typedef struct stitcher {
 static void note_pair(void *user, int32_t a, int32_t b)
 {
     stitcher *s = user;
-    int32_t v = s->border[a], w = s->border[b];
+    int32_t v = s->border[s->items[a]], w = s->border[s->items[b]];
+    if (v > w) {
+        int32_t swap = v;
+        v = w;
+        w = swap;
+    }
     double between = distance(s->r->positions.data[v], s->r->positions.data[w]);
     if (between > s->r->tolerance || s->status != RBL_OK) return;
     s->status = rbli_array_push(s->r->ctx, &s->pairs, ((close_pair){between, v, w}));
@@ -78,6 +84,7 @@ static rbl_status find_pairs(stitcher *s)
             boxes[i][1][k] = value + 0.5 * r->tolerance;
         }
     RBL_TRY(rbli_box_tree_create(r->ctx, (const double(*)[2][3])boxes, s->border_count, &tree));
+    s->items = rbli_box_tree_items(tree);
     rbli_box_tree_pairs(tree, 0, rbli_box_tree_block_count(tree), note_pair, s);
     RBL_TRY(s->status);
     if (s->pairs.count) qsort(s->pairs.data, s->pairs.count, sizeof *s->pairs.data, compare_pairs);
