@@ -255,8 +255,8 @@ static void pairs_of_packs(const rbli_box_tree *tree, const flat_box own[FAN], s
     }
 }
 
-void rbli_box_tree_pairs(const rbli_box_tree *tree, size_t first_block, size_t end_block,
-    rbli_box_pair_visit visit, void *user)
+void rbli_box_tree_pairs(
+    const rbli_box_tree *tree, size_t first_block, size_t end_block, rbli_box_pair_visit visit, void *user)
 {
     node_stack stack;
     for (size_t block = first_block; block < end_block; block++) {

@@ -27,15 +27,16 @@ typedef bool (*rbli_box_visit)(void *user, int32_t item);
 bool rbli_box_tree_query(
     const rbli_box_tree *tree, const double min[3], const double max[3], rbli_box_visit visit, void *user);
 
-/// The items in the tree's order: items that are near in space are mostly near in it. A place in it is a slot.
+/// The items in the tree's order: items that are near in space are mostly near in it. A place in it is a
+/// slot.
 const int32_t *rbli_box_tree_items(const rbli_box_tree *tree);
 
-/// Visits the pairs of different items whose boxes overlap, each once, as slots `a` < `b`: what a visit reads of an item
-/// is best kept by slot. The work is divided by blocks 0 … rbli_box_tree_block_count − 1, which may be visited in
-/// parallel.
+/// Visits the pairs of different items whose boxes overlap, each once, as slots `a` < `b`: what a visit reads
+/// of an item is best kept by slot. The work is divided by blocks 0 … rbli_box_tree_block_count − 1, which
+/// may be visited in parallel.
 typedef void (*rbli_box_pair_visit)(void *user, int32_t a, int32_t b);
 size_t rbli_box_tree_block_count(const rbli_box_tree *tree);
-void rbli_box_tree_pairs(const rbli_box_tree *tree, size_t first_block, size_t end_block,
-    rbli_box_pair_visit visit, void *user);
+void rbli_box_tree_pairs(
+    const rbli_box_tree *tree, size_t first_block, size_t end_block, rbli_box_pair_visit visit, void *user);
 
 #endif

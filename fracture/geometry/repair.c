@@ -56,7 +56,6 @@ static rbl_status clean(repair *r)
 {
     rbl_status status = RBL_OK;
     RBL_TRY(repair_build_edges(r));
-    count_nonmanifold_edges(r);
     if (r->edges.clean) return RBL_OK;
     RBL_TRY(repair_drop_zero_area(r));
     RBL_TRY(repair_drop_duplicates(r));
@@ -103,15 +102,33 @@ static rbl_status fill_and_split(repair *r)
     bool changed = false;
     RBL_TRY(repair_fill(r, &changed));
     if (changed) {
+        r->changed = true;
         RBL_TRY(repair_reindex(r));
         RBL_TRY(find_shells(r));
     }
     for (int round = 0; round < MAX_ROUNDS; round++) {
         RBL_TRY(repair_split_double_edges(r, &changed));
         if (!changed) break;
+        r->changed = true;
         RBL_TRY(repair_reindex(r));
         RBL_TRY(find_shells(r));
     }
+done:
+    return status;
+}
+
+/// From welded triangles to shells with kinds. @param shells set to an array of kinds
+static rbl_status settle(repair *r, rbli_shell **shells)
+{
+    rbl_status status = RBL_OK;
+    RBL_TRY(poll(r));
+    RBL_TRY(clean(r));
+    RBL_TRY(find_shells_without_fins(r));
+    RBL_TRY(fill_and_split(r));
+    RBL_TRY(poll(r));
+    rbli_free(r->ctx, *shells);
+    RBL_TRY_ALLOC(*shells = rbli_calloc(r->ctx, r->shells.count, sizeof **shells));
+    RBL_TRY(repair_decide_signs(r, *shells));
 done:
     return status;
 }
@@ -122,13 +139,19 @@ static rbl_status run(repair *r)
     rbli_shell *shells = NULL;
     RBL_TRY(repair_weld(r));
     r->tolerance = r->options.stitch * r->diagonal;
-    RBL_TRY(poll(r));
-    RBL_TRY(clean(r));
-    RBL_TRY(find_shells_without_fins(r));
-    RBL_TRY(fill_and_split(r));
-    RBL_TRY(poll(r));
-    RBL_TRY_ALLOC(shells = rbli_calloc(r->ctx, r->shells.count, sizeof *shells));
-    RBL_TRY(repair_decide_signs(r, shells));
+    RBL_TRY(repair_build_edges(r));
+    count_nonmanifold_edges(r);
+    for (int round = 0; round < MAX_ROUNDS; round++) {
+        r->changed = false;
+        RBL_TRY(settle(r, &shells));
+        /* Around edges of more than two triangles, neighbours depend on all of them and on how they are
+         * turned. */
+        if (!r->changed) break;
+        repair_forget_edges(r);
+        RBL_TRY(repair_build_edges(r));
+        if (r->edges.clean) break;
+        if (round + 1 < MAX_ROUNDS) RBL_TRY(repair_reindex(r));
+    }
     RBL_TRY(repair_write(r, shells));
 done:
     rbli_free(r->ctx, shells);

@@ -70,6 +70,17 @@ static void add_normal(crosser *c, int32_t t, double outward)
             c->moves[c->move_of[3 * t + corner]][k] -= (int64_t)rint(outward * n[k] / length * 0x1p20);
 }
 
+/// A little to each side, so that symmetric meshes are not in special position still; the same in every run.
+static void add_noise(int64_t move[3], int32_t v, int32_t s)
+{
+    uint64_t bits = ((uint64_t)(uint32_t)v << 32 | (uint32_t)s) + 1;
+    for (int k = 0; k < 3; k++) {
+        bits = (bits ^ bits >> 31) * 0x9E3779B97F4A7C15ull; /* Fibonacci hashing, mixed */
+        bits = (bits ^ bits >> 29) * 0xBF58476D1CE4E5B9ull;
+        move[k] += (int64_t)(bits >> 52) - 2048;
+    }
+}
+
 static rbl_status find_moves(crosser *c)
 {
     rbl_status status = RBL_OK;
@@ -90,8 +101,13 @@ static rbl_status find_moves(crosser *c)
             }
     }
     RBL_TRY_ALLOC(c->moves = rbli_calloc(r->ctx, (size_t)rows, sizeof *c->moves));
-    for (size_t s = 0; s < r->shells.count; s++) {
+    for (int32_t s = 0; s < (int32_t)r->shells.count; s++) {
         const repair_shell *shell = &r->shells.data[s];
+        for (size_t i = 0; i < shell->count && is_searched(shell); i++)
+            for (int32_t h = 3 * r->members[shell->start + i], end = h + 3; h < end; h++) {
+                int64_t *move = c->moves[c->move_of[h]];
+                if (move[0] == 0 && move[1] == 0 && move[2] == 0) add_noise(move, half_tail(r, h), s);
+            }
         for (size_t i = 0; i < shell->count && is_searched(shell); i++)
             add_normal(c, r->members[shell->start + i], shell->volume < 0 ? -1 : 1);
     }
@@ -235,7 +251,8 @@ static rbl_status run_task(rbl_context *ctx, size_t begin, size_t end, size_t bl
 }
 
 /// Decides what is left with the shells shrunk.
-static rbl_status run_special(rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
+static rbl_status run_special(
+    rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
 {
     const crosser *c = user;
     (void)begin;

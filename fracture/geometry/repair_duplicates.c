@@ -150,7 +150,9 @@ done:
 typedef struct back_to_back {
     int32_t *partner; /* [triangles] −1: none */
     uint8_t *paired;  /* [triangles] */
-    int32_t *side; /* [triangles] of the lower one: the triangle on the flooded side; −1: not reached yet */
+    int32_t *side; /* [triangles] of the lower one: its triangle on the flooded side; −1: not reached yet */
+    int32_t *complex; /* [triangles] pairs joined over any edge, as sets */
+    uint8_t *alone;   /* [triangles] of a complex's root: it touches nothing that is not back to back */
     RBLI_ARRAY(int32_t) patch; /* lower triangles of the patch at hand */
 } back_to_back;
 
@@ -207,8 +209,11 @@ static void count_border(
         border->vote += half_direction(r, h) * net < 0 ? 1 : -1;
     } else if (rest > 0) {
         border->attached++;
+    } else if (sides > 2 && pairs->alone[find_root(pairs->complex, h / 3)]) {
+        border
+            ->open++; /* everything has two sides, and several patches meet here: each stands for a surface */
     } else if (sides > 2) {
-        border->open++; /* several patches meet here: each stands for a surface */
+        border->attached++; /* walls meet here */
     }
 }
 
@@ -275,6 +280,31 @@ static rbl_status settle_patch(repair *r, back_to_back *pairs, const patch_borde
     return RBL_OK;
 }
 
+/// Finds which pairs hang together, and whether they touch anything else.
+static rbl_status find_complexes(repair *r, back_to_back *pairs)
+{
+    rbl_status status = RBL_OK;
+    size_t half_count = 3 * r->triangles.count;
+    RBL_TRY_ALLOC(pairs->complex = repair_make_sets(r->ctx, r->triangles.count));
+    RBL_TRY_ALLOC(pairs->alone = rbli_alloc(r->ctx, r->triangles.count, 1));
+    memset(pairs->alone, 1, r->triangles.count);
+    for (int32_t h = 0; h < (int32_t)half_count; h++) {
+        int32_t e = r->edges.of_half[h];
+        for (int32_t i = r->edges.start[e]; pairs->paired[h / 3] && i < r->edges.start[e + 1]; i++) {
+            int32_t g = r->edges.half[i];
+            if (pairs->paired[g / 3] && node_of_half(r, g) == node_of_half(r, h))
+                unite(pairs->complex, h / 3, g / 3);
+        }
+    }
+    for (int32_t h = 0; h < (int32_t)half_count; h++) {
+        int net;
+        if (pairs->paired[h / 3] && count_in_group(r, h, pairs->paired, 0, &net) > 0)
+            pairs->alone[find_root(pairs->complex, h / 3)] = 0;
+    }
+done:
+    return status;
+}
+
 static rbl_status settle_opposites(repair *r)
 {
     rbl_status status = RBL_OK;
@@ -289,6 +319,7 @@ static rbl_status settle_opposites(repair *r)
     RBL_TRY_ALLOC(pairs.side = rbli_alloc(r->ctx, count, sizeof(int32_t)));
     memset(pairs.side, 0xff, count * sizeof(int32_t));
     RBL_TRY_ALLOC(dead = rbli_calloc(r->ctx, count, 1));
+    RBL_TRY(find_complexes(r, &pairs));
     for (int32_t t = 0; t < (int32_t)count; t++) {
         if (pairs.partner[t] <= t || pairs.side[t] >= 0) continue;
         patch_border border = {.orientable = true};
@@ -303,6 +334,8 @@ done:
     rbli_free(r->ctx, pairs.partner);
     rbli_free(r->ctx, pairs.paired);
     rbli_free(r->ctx, pairs.side);
+    rbli_free(r->ctx, pairs.complex);
+    rbli_free(r->ctx, pairs.alone);
     rbli_free(r->ctx, pairs.patch.data);
     rbli_free(r->ctx, dead);
     return status;

@@ -415,7 +415,6 @@ static rbl_status vote_on_file(filler *f)
         if (p->volume > 0) outward += p->area;
     }
     if (inward <= outward) return RBL_OK;
-    r->file_turned = true;
     repair_forget_edges(r);
     for (size_t s = 0; s < r->shells.count; s++) {
         repair_shell *shell = &r->shells.data[s];

@@ -18,6 +18,7 @@ typedef struct repair_triangle {
     int32_t source;  /* of the input, or −1 − hole */
     int32_t weights; /* row of `weights`, or −1 */
     int8_t why;      /* repair_why: why its shell stays open */
+    bool turned;     /* with its whole shell */
 } repair_triangle;
 
 typedef enum repair_why {
@@ -64,7 +65,7 @@ typedef struct repair {
     RBLI_ARRAY(repair_point) positions; /* ascending by (x, y, z) after repair_reindex, no two equal */
     double (*grid)[3];                  /* [positions.count] */
     double diagonal, tolerance;
-    bool file_turned;                      /* the whole file was inside out */
+    bool changed; /* triangles were turned, added or split since this was last cleared */
     RBLI_ARRAY(repair_triangle) triangles; /* in canonical order after repair_reindex */
     RBLI_ARRAY(repair_weights) weights;
     RBLI_ARRAY(repair_triangle) fins; /* two-sided sheets and fins, taken out of the rest */

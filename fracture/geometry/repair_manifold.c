@@ -91,12 +91,13 @@ static rbl_status split_edge(repair *r, int32_t h, double place, uint8_t *dead)
     return RBL_OK;
 }
 
-/// The corners at the lower and the upper end of h, as umbrellas.
+/// The corners at the lower and the upper end of h, as umbrellas (as vertices where each has one).
 static void ends_of(const repair *r, const int32_t *umbrella, int32_t h, int32_t ends[2])
 {
     bool rises = half_direction(r, h) > 0;
-    ends[0] = umbrella[rises ? h : half_next(h)];
-    ends[1] = umbrella[rises ? half_next(h) : h];
+    int32_t low = rises ? h : half_next(h), high = rises ? half_next(h) : h;
+    ends[0] = umbrella ? umbrella[low] : half_tail(r, low);
+    ends[1] = umbrella ? umbrella[high] : half_tail(r, high);
 }
 
 static rbl_status split_in_group(repair *r, const int32_t *umbrella, size_t e, uint8_t *dead, bool *changed)
@@ -131,7 +132,6 @@ rbl_status repair_split_double_edges(repair *r, bool *changed)
     RBL_TRY(repair_build_edges(r));
     if (r->edges.clean) goto done;
     RBL_TRY(repair_find_umbrellas(r, &umbrella, &single));
-    if (single) goto done;
     RBL_TRY_ALLOC(dead = rbli_calloc(r->ctx, count, 1));
     for (size_t e = 0; e < r->edges.count; e++)
         if (r->edges.start[e + 1] - r->edges.start[e] > 2)

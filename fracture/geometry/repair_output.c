@@ -237,20 +237,41 @@ done:
     return status;
 }
 
+/// Finds the shells of filled holes, and forgets holes whose triangles did not stay.
+static rbl_status settle_filled_holes(writer *w)
+{
+    rbl_status status = RBL_OK;
+    repair *r = w->r;
+    rbli_hole *holes = r->holes.data;
+    int32_t *place = NULL;
+    size_t kept = 0;
+    RBL_TRY_ALLOC(place = rbli_alloc(r->ctx, r->holes.count, sizeof *place));
+    for (size_t s = 0; s < w->out->shell_count; s++)
+        for (int32_t i = 0; i < w->out->shells[s].triangle_count; i++) {
+            int32_t source = w->triangles[w->out->shells[s].triangle_start + i].source;
+            if (source < 0) holes[-1 - source].shell = (int32_t)s;
+        }
+    for (size_t h = 0; h < r->holes.count; h++)
+        if (holes[h].shell < -1) holes[h].shell = holes[-2 - holes[h].shell].shell;
+    for (size_t h = 0; h < r->holes.count; h++) {
+        place[h] = (int32_t)kept;
+        if (holes[h].shell < 0) continue;
+        w->out->shells[holes[h].shell].filled_loop_count++;
+        holes[kept++] = holes[h];
+    }
+    r->holes.count = kept;
+    for (size_t t = 0; t < w->count; t++)
+        if (w->triangles[t].source < 0) w->triangles[t].source = -1 - place[-1 - w->triangles[t].source];
+done:
+    rbli_free(r->ctx, place);
+    return status;
+}
+
 static rbl_status write_holes(writer *w)
 {
     rbl_status status = RBL_OK;
     repair *r = w->r;
-    for (size_t s = 0; s < r->shells.count; s++)
-        for (size_t i = 0; i < r->shells.data[s].count; i++) {
-            const repair_triangle *triangle = &r->triangles.data[r->members[r->shells.data[s].start + i]];
-            if (triangle->source < 0) r->holes.data[-1 - triangle->source].shell = (int32_t)s;
-        }
-    for (size_t h = 0; h < r->holes.count; h++) {
-        rbli_hole *hole = &r->holes.data[h];
-        if (hole->shell < -1) hole->shell = r->holes.data[-2 - hole->shell].shell;
-        if (hole->shell >= 0) w->out->shells[hole->shell].filled_loop_count++;
-    }
+    RBL_TRY(settle_filled_holes(w));
     RBL_TRY(add_open_holes(w));
     w->out->holes = r->holes.data;
     w->out->hole_count = r->holes.count;
@@ -271,9 +292,9 @@ rbl_status repair_write(repair *r, const rbli_shell *shells)
         r->out->shells = rbli_alloc(r->ctx, r->shells.count + r->fins.count, sizeof *r->out->shells));
     RBL_TRY(write_shells(&w, shells));
     RBL_TRY(write_fins(&w));
+    RBL_TRY(write_holes(&w));
     RBL_TRY(write_triangles(&w));
     RBL_TRY(write_vertices(&w));
-    RBL_TRY(write_holes(&w));
 done:
     rbli_free(r->ctx, w.triangles);
     rbli_free(r->ctx, w.label);

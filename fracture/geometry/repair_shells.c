@@ -183,6 +183,7 @@ rbl_status repair_turn_shell(repair *r, const repair_shell *shell)
     for (size_t i = 0; i < shell->count; i++) {
         int32_t t = r->members[shell->start + i];
         if (repair_flip_triangle(r, &r->triangles.data[t]) != RBL_OK) return RBL_ERR_NO_MEMORY;
+        r->triangles.data[t].turned = !r->triangles.data[t].turned;
         int32_t swap = r->mate[3 * t];
         r->mate[3 * t] = r->mate[3 * t + 2];
         r->mate[3 * t + 2] = swap;

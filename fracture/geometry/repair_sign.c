@@ -226,7 +226,6 @@ static rbl_status orient(nesting *n, int32_t s, bool outward)
     repair_shell *shell = &n->r->shells.data[s];
     if ((shell->volume > 0) == outward) return RBL_OK;
     shell->volume = -shell->volume;
-    n->out[s].flipped = !n->out[s].flipped;
     return repair_turn_shell(n->r, shell);
 }
 
@@ -254,7 +253,6 @@ static void classify(nesting *n)
         const repair_triangle *first = &r->triangles.data[r->members[shell->start]];
         out->node = first->node;
         out->parent = -1;
-        out->flipped = r->file_turned && shell->closed && shell->orientable;
         if (!shell->closed || !shell->orientable) {
             out->kind = RBLI_SHELL_SHEET;
             out->why = text_of_why(shell->orientable ? (repair_why)first->why : REPAIR_WHY_NOT_ORIENTABLE);
@@ -307,7 +305,9 @@ rbl_status repair_decide_signs(repair *r, rbli_shell *out)
         out[s].volume = out[s].kind <= RBLI_SHELL_CAVITY ? shell->volume : 0;
         out[s].area = shell->area;
         out[s].filled_area = shell->filled_area;
-        if (out[s].kind <= RBLI_SHELL_CAVITY) out[s].self_crossings = n.crossings.self_count[s];
+        if (out[s].kind > RBLI_SHELL_CAVITY) continue;
+        out[s].self_crossings = n.crossings.self_count[s];
+        out[s].flipped = r->triangles.data[r->members[shell->start]].turned;
     }
 done:
     free_nesting(&n);

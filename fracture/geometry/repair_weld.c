@@ -464,7 +464,8 @@ rbl_status repair_append_part(
         for (int j = 0; j < 3; j++)
             rows.corner[i][j] = corners[i][0] * old.corner[0][j] + corners[i][1] * old.corner[1][j] +
                                 corners[i][2] * old.corner[2][j];
-    repair_triangle part = {.v = {v[0], v[1], v[2]}, .node = triangle->node, .source = triangle->source};
+    repair_triangle part = *triangle;
+    memcpy(part.v, v, sizeof part.v);
     part.weights = triangle->source < 0 ? -1 : (int32_t)r->weights.count;
     if (part.weights >= 0 && rbli_array_push(r->ctx, &r->weights, rows) != RBL_OK) return RBL_ERR_NO_MEMORY;
     return rbli_array_push(r->ctx, &r->triangles, part);
@@ -475,6 +476,7 @@ rbl_status repair_flip_triangle(repair *r, repair_triangle *triangle)
     int32_t swap = triangle->v[1];
     triangle->v[1] = triangle->v[2];
     triangle->v[2] = swap;
+    r->changed = true;
     if (triangle->source < 0) return RBL_OK;
     repair_weights old = repair_weights_of(r, triangle), rows;
     memcpy(rows.corner[0], old.corner[0], sizeof rows.corner[0]);
