@@ -249,6 +249,7 @@ def fast_stage(report, shared):
         rubble = os.path.join(ROOT, folder, "tools", "cli", "rubble")
     if built:
         counted(report, "graphs", [sys.executable, "tests/graphs/run_graphs.py", rubble])
+        counted(report, "pictures", [sys.executable, "tests/cli/run_render.py", rubble])
         counted(report, "docs", [sys.executable, "tests/docs/run_docs.py", rubble])
         data_suites(report, rubble, shared, None)
         if report.wanted("generated"):

@@ -1,0 +1,130 @@
+#!/usr/bin/env python3
+"""Tests `rubble render` as a person calls it: run_render.py RUBBLE. Exit codes, messages, and what is in the picture."""
+import os
+import re
+import struct
+import subprocess
+import sys
+import tempfile
+import zlib
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+VASE = os.path.join(ROOT, "graphs", "meshes", "vase.obj")
+SMALL = ["--size", "48x36", "--samples", "2"]
+
+CUT = """{"rubble": 1, "vars": {"mesh": {"type": "path", "default": "%s"}}, "nodes": {
+"vase": {"type": "MeshToCollection", "params": {"file": {"var": "mesh"}}},
+"cut": {"type": "PlaneCutter", "in": {"collection": "vase"},
+        "params": {"planes": [{"point": [0, 0.2, 0], "normal": [0, 1, 0]}]}}}}""" % VASE
+
+
+def pixels(path):
+    """(width, height, rows of RGB bytes) of an 8-bit RGB PNG."""
+    data, at, packed = open(path, "rb").read(), 8, b""
+    assert data[:8] == b"\x89PNG\r\n\x1a\n"
+    width, height, depth, kind = struct.unpack_from(">IIBB", data, 16)
+    assert (depth, kind) == (8, 2)
+    while at < len(data):
+        size, name = struct.unpack_from(">I4s", data, at)
+        if name == b"IDAT":
+            packed += data[at + 8:at + 8 + size]
+        at += size + 12
+    raw, rows, previous = zlib.decompress(packed), [], bytearray(width * 3)
+    for y in range(height):
+        line = raw[y * (width * 3 + 1):(y + 1) * (width * 3 + 1)]
+        row = bytearray(line[1:])
+        for i in range(len(row)):
+            a, b = row[i - 3] if i >= 3 else 0, previous[i]
+            c = previous[i - 3] if i >= 3 else 0
+            p = a + b - c
+            nearest = min((abs(p - a), 0, a), (abs(p - b), 1, b), (abs(p - c), 2, c))[2]
+            row[i] = (row[i] + (0, a, b, (a + b) // 2, nearest)[line[0]]) & 255
+        rows.append(row)
+        previous = row
+    return width, height, rows
+
+
+def colours(path):
+    """Hues that the picture shows, in twelfths of the circle, of pixels that are not grey."""
+    _, _, rows = pixels(path)
+    found = set()
+    for row in rows:
+        for x in range(0, len(row), 3):
+            r, g, b = row[x:x + 3]
+            high, low = max(r, g, b), min(r, g, b)
+            if high - low > 50:
+                hue = (g - b if high == r else b - r + 2 * (high - low) if high == g else r - g + 4 * (high - low))
+                found.add(int(hue * 2 / (high - low)) % 12)
+    return found
+
+
+class Tests:
+    def __init__(self, rubble, folder):
+        self.rubble, self.folder = rubble, folder
+        self.passed = self.failed = 0
+
+    def run(self, *arguments):
+        p = subprocess.run([self.rubble, "render", *arguments], cwd=self.folder, stdin=subprocess.DEVNULL,
+            capture_output=True, text=True, timeout=300)
+        return p.returncode, p.stdout, p.stderr
+
+    def check(self, name, condition, detail=""):
+        print(f"ok   {name}" if condition else f"FAIL {name}: {detail}")
+        self.passed += bool(condition)
+        self.failed += not condition
+
+    def refuses(self, name, code, pattern, *arguments):
+        got, out, err = self.run(*arguments)
+        self.check(name, got == code and re.search(pattern, err) and not out, f"exit {got}: {err.strip()[:200]}")
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def all(self):
+        with open(self.path("cut.json"), "w") as f:
+            f.write(CUT)
+        with open(self.path("bad.rbl"), "w") as f:
+            f.write("not a collection")
+        code, out, err = self.run(VASE, *SMALL)
+        self.check("names the picture after the file", code == 0 and out == "vase.png\n" and not err, f"{out}{err}")
+        self.check("has the size that was asked for", pixels(self.path("vase.png"))[:2] == (48, 36))
+        code, out, err = self.run("cut.json", "-o", "cut.png", "--explode=0.3", *SMALL)
+        self.check("draws the last node of a graph", code == 0 and len(colours(self.path("cut.png"))) >= 2, err)
+        code, _, err = self.run("cut.json", "--set", "mesh=" + VASE.replace("vase", "column"), "-o", "set.png", *SMALL)
+        self.check("sets a variable", code == 0 and pixels(self.path("set.png")) != pixels(self.path("cut.png")), err)
+        code, _, err = self.run("cut.json", "--node", "vase", "-o", "whole.png", *SMALL)
+        self.check("draws the node that was asked for", code == 0 and
+            len(colours(self.path("whole.png"))) < len(colours(self.path("cut.png"))), err)
+        self.run(VASE, "-o", "one.png", "--threads", "1", *SMALL)
+        self.run(VASE, "-o", "four.png", "--threads", "4", *SMALL)
+        self.check("draws the same with any number of threads",
+            open(self.path("one.png"), "rb").read() == open(self.path("four.png"), "rb").read())
+        for view in ("front", "back", "left", "right", "top", "-120,45"):
+            code, _, err = self.run(VASE, "--view", view, "-o", "view.png", *SMALL)
+            self.check(f"looks from {view}", code == 0, err)
+        self.refuses("refuses no file", 2, "error:")
+        self.refuses("refuses an unknown option", 2, "did you mean --size", VASE, "--siez", "3x3")
+        self.refuses("refuses a size", 2, '--size does not take "9x9"', VASE, "--size", "9x9")
+        self.refuses("refuses a view", 2, '--view does not take "corner,"', VASE, "--view", "corner,")
+        self.refuses("refuses a file that is not there", 3, "error: none.obj: no such file", "none.obj")
+        self.refuses("refuses a damaged collection", 3, "error: .*bad.rbl: .*not an .rbl file", "bad.rbl")
+        self.refuses("refuses an unknown node", 2, 'error: node "nobody"', "cut.json", "--node", "nobody")
+        self.refuses("refuses a folder that is not there", 3, "error: no/picture.png: No such file", VASE, "-o",
+            "no/picture.png", *SMALL)
+
+
+def main():
+    if len(sys.argv) != 2 or sys.argv[1].startswith("-"):
+        sys.exit(__doc__)
+    with tempfile.TemporaryDirectory(prefix="rubble-render-") as folder:
+        tests = Tests(os.path.abspath(sys.argv[1]), folder)
+        if tests.run("--help")[0]:
+            print("skip render: it is not built\n0 passed, 0 failed, 1 skipped")
+            return
+        tests.all()
+    print(f"{tests.passed} passed, {tests.failed} failed")
+    sys.exit(1 if tests.failed else 0)
+
+
+if __name__ == "__main__":
+    main()
