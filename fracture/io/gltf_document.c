@@ -488,28 +488,49 @@ static rbl_status load_buffer(rbli_gltf_document *document, size_t index)
     return RBL_OK;
 }
 
-/// Where `count` elements of `element_bytes` lie in a view; checked to lie inside view and buffer.
+/// Whether `count` elements of `element_bytes` lie in a view; the view itself is looked at when its buffer is
+/// loaded.
+static rbl_status check_extent(const rbli_gltf_document *document, const char *pointer, size_t view_index,
+    size_t offset, size_t count, size_t element_bytes)
+{
+    const rbli_gltf_view *view = &document->views[view_index];
+    size_t stride = view->stride ? view->stride : element_bytes;
+    if (count == 0) return RBL_OK;
+    if (offset <= view->length && element_bytes <= view->length - offset &&
+        (count - 1) <= (view->length - offset - element_bytes) / stride)
+        return RBL_OK;
+    return rbli_gltf_fail(document, pointer,
+        "%zu elements from byte %zu on leave bufferView %zu of %zu bytes", count, offset, view_index,
+        view->length);
+}
+
+rbl_status rbli_gltf_check_accessor(const rbli_gltf_document *document, size_t index)
+{
+    const rbli_gltf_accessor *accessor = &document->accessors[index];
+    char pointer[40];
+    snprintf(pointer, sizeof pointer, "/accessors/%zu", index);
+    if (accessor->width == 0)
+        return rbli_gltf_fail(document, pointer, "\"type\" is none of SCALAR, VEC2, VEC3, VEC4");
+    if (accessor->view < 0) return RBL_OK;
+    return check_extent(document, pointer, (size_t)accessor->view, accessor->offset, accessor->count,
+        component_bytes(accessor->component) * accessor->width);
+}
+
+/// Where the elements of a view begin; checked to lie inside view and buffer.
 static rbl_status locate(rbli_gltf_document *document, const char *pointer, size_t view_index, size_t offset,
     size_t count, size_t element_bytes, const uint8_t **out, size_t *out_stride)
 {
     const rbli_gltf_view *view = &document->views[view_index];
-    rbl_status status = load_buffer(document, view->buffer);
+    rbl_status status = check_extent(document, pointer, view_index, offset, count, element_bytes);
+    if (status != RBL_OK) return status;
+    status = load_buffer(document, view->buffer);
     if (status != RBL_OK) return status;
     const rbli_gltf_buffer *buffer = &document->buffers[view->buffer];
     if (view->offset > buffer->count || view->length > buffer->count - view->offset)
         return rbli_gltf_fail(
             document, pointer, "bufferView %zu leaves its buffer of %zu bytes", view_index, buffer->count);
-    size_t stride = view->stride ? view->stride : element_bytes;
-    *out_stride = stride;
-    *out = buffer->bytes + view->offset;
-    if (count == 0) return RBL_OK;
-    bool fits = offset <= view->length && element_bytes <= view->length - offset &&
-                (count - 1) <= (view->length - offset - element_bytes) / stride;
-    if (!fits)
-        return rbli_gltf_fail(document, pointer,
-            "%zu elements from byte %zu on leave bufferView %zu of %zu bytes", count, offset, view_index,
-            view->length);
-    *out += offset;
+    *out_stride = view->stride ? view->stride : element_bytes;
+    *out = buffer->bytes + view->offset + (count ? offset : 0);
     return RBL_OK;
 }
 
@@ -573,7 +594,7 @@ rbl_status rbli_gltf_read_values(rbli_gltf_document *document, size_t index, dou
     snprintf(pointer, sizeof pointer, "/accessors/%zu", index);
     const uint8_t *bytes = NULL;
     size_t stride = 0, component = component_bytes(accessor->component), width = accessor->width;
-    if (width == 0) return rbli_gltf_fail(document, pointer, "\"type\" is none of SCALAR, VEC2, VEC3, VEC4");
+    RBL_TRY(rbli_gltf_check_accessor(document, index));
     if (accessor->view >= 0)
         RBL_TRY(locate(document, pointer, (size_t)accessor->view, accessor->offset, accessor->count,
             component * width, &bytes, &stride));

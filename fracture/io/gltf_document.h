@@ -72,6 +72,8 @@ const char *rbli_gltf_string(const cJSON *object, const char *key);
 /// Percent-decodes a relative URI into a file name. NULL without memory.
 char *rbli_gltf_decode_uri(rbl_context *ctx, const char *uri);
 
+/// Whether an accessor has a known type and lies in its view, as far as that can be told without its buffer.
+rbl_status rbli_gltf_check_accessor(const rbli_gltf_document *document, size_t accessor);
 /// Values of an accessor as [count][width] doubles, integers divided by their maximum where normalised; freed
 /// by the caller. RBL_ERR_PARSE where the accessor leaves its buffer.
 rbl_status rbli_gltf_read_values(rbli_gltf_document *document, size_t accessor, double **out);

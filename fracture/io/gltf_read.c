@@ -108,6 +108,8 @@ static rbl_status read_primitive(gltf_reader *reader, const cJSON *item, const c
         rbli_gltf_index(document, item, pointer, "indices", document->accessor_count, &primitive.indices));
     RBL_TRY(
         rbli_gltf_index(document, item, pointer, "material", document->materials.count, &primitive.material));
+    RBL_TRY(rbli_gltf_check_accessor(document, (size_t)primitive.positions));
+    if (primitive.indices >= 0) RBL_TRY(rbli_gltf_check_accessor(document, (size_t)primitive.indices));
     size_t corners =
         primitive.indices >= 0 ? document->accessors[primitive.indices].count : primitive.vertex_count;
     primitive.triangle_count = triangles_of(primitive.mode, corners);
@@ -269,7 +271,7 @@ done:
 static rbl_status count_all(gltf_reader *reader)
 {
     size_t most =
-        reader->document.byte_count < (size_t)1 << 20 ? (size_t)1 << 24 : reader->document.byte_count * 16;
+        reader->document.byte_count < (size_t)1 << 16 ? (size_t)1 << 20 : reader->document.byte_count * 16;
     for (size_t n = 0; n < reader->walk.count; n++) {
         gltf_node *node = &reader->walk.data[n];
         if (node->mesh < 0) continue;
