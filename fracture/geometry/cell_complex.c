@@ -98,6 +98,7 @@ static rbl_status check_cell(rbl_context *ctx, const rbli_cell_complex *k, size_
 typedef struct check_job {
     const rbli_cell_complex *k;
     const int32_t *start, *facets;
+    uint8_t *bad; /* flags instead of a failure, or NULL */
 } check_job;
 
 static rbl_status check_block(
@@ -109,6 +110,8 @@ static rbl_status check_block(
     cell_edge *table = NULL;
     size_t capacity = 0;
     rbl_status status = RBL_OK;
+    rbl_context quiet = *ctx;
+    quiet.messages = NULL;
     for (size_t c = begin; c < end; c++) {
         size_t count = (size_t)(job->start[c + 1] - job->start[c]), entries = 0, size = 16;
         const int32_t *facets = job->facets + job->start[c];
@@ -121,7 +124,10 @@ static rbl_status check_block(
             RBL_TRY_ALLOC(table = rbli_alloc(ctx, size, sizeof *table));
             capacity = size;
         }
-        RBL_TRY(check_cell(ctx, job->k, c, facets, count, table, size - 1));
+        status = check_cell(job->bad ? &quiet : ctx, job->k, c, facets, count, table, size - 1);
+        if (job->bad) job->bad[c] = status == RBL_ERR_INTERNAL && count > 0;
+        if (status != RBL_OK && !(job->bad && status == RBL_ERR_INTERNAL)) goto done;
+        status = RBL_OK;
     }
 done:
     rbli_free(ctx, table);
@@ -169,10 +175,26 @@ rbl_status rbli_cell_complex_check(rbl_context *ctx, const rbli_cell_complex *k)
             RBL_TRY(rbli_fail(ctx, RBL_ERR_INTERNAL, "vertex %zu of the cell complex is not finite", v));
     }
     RBL_TRY(gather_facets(ctx, k, &start, &facets));
-    check_job job = {k, start, facets};
+    check_job job = {k, start, facets, NULL};
     RBL_TRY(rbli_parallel_for(ctx, k->cell_count, 256, check_block, &job));
 done:
     rbli_free(ctx, last_facet);
+    rbli_free(ctx, start);
+    rbli_free(ctx, facets);
+    return status;
+}
+
+rbl_status rbli_complex_find_bad(
+    rbl_context *ctx, const rbli_cell_complex *k, uint8_t *bad, size_t *bad_count)
+{
+    int32_t *start = NULL, *facets = NULL;
+    rbl_status status = gather_facets(ctx, k, &start, &facets);
+    if (status != RBL_OK) return status;
+    check_job job = {k, start, facets, bad};
+    status = rbli_parallel_for(ctx, k->cell_count, 256, check_block, &job);
+    *bad_count = 0;
+    for (size_t c = 0; c < k->cell_count && status == RBL_OK; c++)
+        *bad_count += bad[c];
     rbli_free(ctx, start);
     rbli_free(ctx, facets);
     return status;

@@ -11,16 +11,18 @@ enum {
     TOP = -24,   /* lengths below 2^TOP of the extent are looked at */
     UPPER = -33, /* the threshold's window */
     LOWER = -46,
-    SMALLEST = -49, /* threshold where there is no gap: rounding alone */
-    BOTTOM = -60,   /* everything below is one bin of the histogram */
-    GAP = 3,        /* empty bins that make a gap */
+    SMALLEST = -49,     /* threshold where there is no gap: rounding alone */
+    BOTTOM = -60,       /* everything below is one bin of the histogram */
+    GAP = 3,            /* empty bins that make a gap */
+    CLEAR_GAP = 8,      /* and one that is beyond doubt */
+    CAUTION_SHIFT = 60, /* bits of a histogram that hold the component's caution */
     MOST_ROUNDS = 200,
 };
 
 typedef struct contraction {
     rbl_context *ctx;
     rbli_cell_complex *k;
-    const uint8_t *wall_count;
+    const uint8_t *wall_count, *caution;
     bool at_walls_only;
     double extent;
     int32_t *parent;   /* [vertex_count] union-find */
@@ -152,9 +154,9 @@ static int bin_of(double length, double extent)
 }
 
 /// The exponent of the threshold for the set of bins that are present: bit (exponent − BOTTOM).
-static int threshold_exponent(uint64_t present)
+static int threshold_exponent(uint64_t present, int least_gap)
 {
-    int best = SMALLEST, most = GAP - 1, above = TOP + 1;
+    int best = SMALLEST, most = least_gap - 1, above = TOP + 1;
     for (int e = TOP; e >= BOTTOM; e--) {
         if (!(present >> (e - BOTTOM) & 1)) continue;
         int gap = above - e - 1, low = e > LOWER ? e : LOWER, high = above - 1 < UPPER ? above - 1 : UPPER;
@@ -200,9 +202,16 @@ static rbl_status set_thresholds(contraction *c, bool *any)
                 }
             }
         }
+    for (size_t v = 0; v < k->vertex_count && c->caution; v++) {
+        uint64_t *set = &present[root_of(c->parent, (int32_t)v)], own = c->caution[v];
+        if (own > *set >> CAUTION_SHIFT)
+            *set = (*set & (((uint64_t)1 << CAUTION_SHIFT) - 1)) | own << CAUTION_SHIFT;
+    }
     for (size_t v = 0; v < k->vertex_count; v++) {
-        uint64_t set = present[root_of(c->parent, (int32_t)v)];
-        c->threshold[v] = set ? ldexp(c->extent, threshold_exponent(set)) : 0;
+        uint64_t set = present[root_of(c->parent, (int32_t)v)], careful = set >> CAUTION_SHIFT;
+        set &= ((uint64_t)1 << CAUTION_SHIFT) - 1;
+        int exponent = careful >= 2 ? SMALLEST : threshold_exponent(set, careful ? CLEAR_GAP : GAP);
+        c->threshold[v] = set && careful < 3 ? ldexp(c->extent, exponent) : 0;
     }
     rbli_free(c->ctx, present);
     return RBL_OK;
@@ -599,15 +608,16 @@ done:
     return status;
 }
 
-rbl_status rbli_complex_contract(rbl_context *ctx, rbli_cell_complex *complex, const uint8_t *wall_count,
-    bool at_walls_only, double extent, bool *changed)
+rbl_status rbli_complex_contract(
+    rbl_context *ctx, rbli_cell_complex *complex, const rbli_contract_options *options, bool *changed)
 {
     rbl_status status = RBL_OK;
     contraction c = {.ctx = ctx,
         .k = complex,
-        .wall_count = wall_count,
-        .at_walls_only = at_walls_only && wall_count,
-        .extent = extent};
+        .wall_count = options->wall_count,
+        .caution = options->caution,
+        .at_walls_only = options->at_walls_only && options->wall_count,
+        .extent = options->extent};
     bool again = false;
     if (changed) *changed = false;
     RBL_TRY_ALLOC(c.parent = rbli_alloc(ctx, complex->vertex_count, sizeof *c.parent));

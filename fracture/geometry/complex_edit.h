@@ -22,23 +22,37 @@ void rbli_facet_list_free(rbl_context *ctx, rbli_facet_list *list);
 /// Replaces the facets of `complex` by the list, which becomes empty. @return RBL_OK · RBL_ERR_NO_MEMORY
 rbl_status rbli_facet_list_move(rbl_context *ctx, rbli_facet_list *list, rbli_cell_complex *complex);
 
+typedef struct rbli_contract_options {
+    double extent;             /* of what the complex was made from: lengths are relative to it */
+    const uint8_t *wall_count; /* [vertex_count] on how many walls a vertex lies, or NULL: a contracted edge
+                                  keeps the vertex with the most */
+    bool at_walls_only;        /* look only at facets with a vertex on a wall */
+    const uint8_t
+        *caution; /* [vertex_count] or NULL: 0 as described, 1 asks for a gap of eight bins, 2 contracts what
+                     is below 2^-49 alone, 3 nothing; a component takes the highest of its vertices */
+} rbli_contract_options;
+
 /// Contracts edges and zips facets that are too small to be meant (CUT.md, K, step 7). Changes nothing in a
 /// complex whose edges and facet widths are all above 2^-24 of the extent.
 ///
 /// Lengths and widths below that are histogrammed by binary exponent, per connected component; the threshold
-/// is put in the largest gap that reaches between 2^-33 and 2^-46 of the extent, else it is 2^-49. Shorter
-/// edges are contracted to one of their vertices; the vertices of narrower facets go into the edges
-/// everywhere those edges are used; facets with the same loop become one or none; pinched loops are split;
-/// straight vertices with two neighbours are dropped. Vertices keep their numbers, some are no longer used:
-/// rbli_complex_pack.
-/// @param wall_count  [vertex_count] on how many walls a vertex lies, or NULL: a contracted edge keeps the
-/// vertex with
-///                    the most
-/// @param at_walls_only  look only at facets with a vertex on a wall
+/// is put in the largest gap of at least three bins that reaches between 2^-33 and 2^-46 of the extent, else
+/// it is 2^-49. Shorter edges are contracted to one of their vertices; the vertices of narrower facets go
+/// into the edges everywhere those edges are used; facets with the same loop become one or none; pinched
+/// loops are split; straight vertices with two neighbours are dropped. Cells stay closed, but where a gap is
+/// not a clear one a cell may come to touch itself along an edge: rbli_complex_find_bad. Vertices keep their
+/// numbers, some are no longer used: rbli_complex_pack.
 /// @param changed     may be NULL: whether anything was
 /// @return RBL_OK · RBL_ERR_NO_MEMORY · RBL_ERR_LIMIT · RBL_ERR_CANCELLED
-rbl_status rbli_complex_contract(rbl_context *ctx, rbli_cell_complex *complex, const uint8_t *wall_count,
-    bool at_walls_only, double extent, bool *changed);
+rbl_status rbli_complex_contract(
+    rbl_context *ctx, rbli_cell_complex *complex, const rbli_contract_options *options, bool *changed);
+
+/// Flags the cells that are not closed or meet an edge more than twice, as rbli_cell_complex_check would
+/// refuse them. Cells without facets are not bad.
+/// @param bad  [cell_count] 1 or 0
+/// @return RBL_OK · RBL_ERR_NO_MEMORY · RBL_ERR_CANCELLED
+rbl_status rbli_complex_find_bad(
+    rbl_context *ctx, const rbli_cell_complex *complex, uint8_t *bad, size_t *bad_count);
 
 /// Clips to a box: whatever lies outside goes, and each cell that is cut gets facets on the walls with origin
 /// −1 and positive cell −1. Vertices within `tolerance` of a wall are moved onto it. Adjacent outside cells

@@ -778,7 +778,8 @@ static rbl_status contract(const subdivision *s, const int32_t *number, rbli_cel
     for (size_t v = 0; v < (*k)->vertex_count; v++)
         for (int i = 0; i < 3; i++)
             walls[v] += (*k)->vertices[v][i] == s->box_min[i] || (*k)->vertices[v][i] == s->box_max[i];
-    RBL_TRY(rbli_complex_contract(s->ctx, *k, walls, false, s->size, &changed));
+    rbli_contract_options options = {.extent = s->size, .wall_count = walls};
+    RBL_TRY(rbli_complex_contract(s->ctx, *k, &options, &changed));
     RBL_TRY(rbli_complex_pack(s->ctx, *k));
     if (!changed) goto done;
     quiet.messages = NULL;

@@ -422,6 +422,49 @@ static void to_source(const voronoi *v)
         }
 }
 
+/// Raises the caution of all vertices of bad cells, by one.
+static void raise_caution(const rbli_cell_complex *k, const uint8_t *bad, uint8_t *caution)
+{
+    enum { RAISED = 128 };
+    for (size_t f = 0; f < k->facet_count; f++)
+        for (int side = 0; side < 2; side++) {
+            int32_t c = k->facet_cells[f][side];
+            for (int32_t i = k->facet_start[f]; c >= 0 && bad[c] && i < k->facet_start[f + 1]; i++)
+                caution[k->facet_vertices[i]] |= RAISED;
+        }
+    for (size_t v = 0; v < k->vertex_count; v++)
+        if (caution[v] & RAISED) caution[v] = (uint8_t)((caution[v] & 3) == 3 ? 3 : (caution[v] & 3) + 1);
+}
+
+/// The contracted dual. Where contraction makes a cell touch itself, it is done again more carefully around
+/// that cell, in the end not at all: the dual itself is a complex by construction.
+static rbl_status make_contracted_dual(voronoi *v)
+{
+    enum { MOST_ATTEMPTS = 8 };
+    rbl_status status = RBL_OK;
+    uint8_t *caution = NULL, *bad = NULL;
+    size_t bad_count = 0;
+    RBL_TRY_ALLOC(caution = rbli_calloc(v->ctx, v->delaunay->tetrahedron_count, 1));
+    RBL_TRY_ALLOC(bad = rbli_calloc(v->ctx, v->count, 1));
+    for (int attempt = 0;; attempt++) {
+        bool changed = false;
+        rbli_contract_options options = {.extent = v->grid.extent, .caution = caution};
+        RBL_TRY(make_dual(v));
+        if (attempt == MOST_ATTEMPTS) break;
+        if (bad_count) raise_caution(v->k, bad, caution);
+        RBL_TRY(rbli_complex_contract(v->ctx, v->k, &options, &changed));
+        if (!changed) break;
+        RBL_TRY(rbli_complex_find_bad(v->ctx, v->k, bad, &bad_count));
+        if (!bad_count) break;
+        rbli_cell_complex_destroy(v->ctx, v->k);
+        v->k = NULL;
+    }
+done:
+    rbli_free(v->ctx, caution);
+    rbli_free(v->ctx, bad);
+    return status;
+}
+
 /// Contracts what the walls have cut too small.
 static rbl_status contract_at_walls(voronoi *v, bool *changed)
 {
@@ -431,33 +474,34 @@ static rbl_status contract_at_walls(voronoi *v, bool *changed)
         for (int k = 0; k < 3; k++)
             walls[i] +=
                 v->k->vertices[i][k] == v->grid.box_min[k] || v->k->vertices[i][k] == v->grid.box_max[k];
-    rbl_status status = rbli_complex_contract(v->ctx, v->k, walls, true, v->grid.extent, changed);
+    rbli_contract_options options = {.extent = v->grid.extent, .wall_count = walls, .at_walls_only = true};
+    rbl_status status = rbli_complex_contract(v->ctx, v->k, &options, changed);
     rbli_free(v->ctx, walls);
     return status;
 }
 
-/// The clipped dual, in grid coordinates; contracted in two steps: 0 not at all, 1 before clipping, 2 after
-/// it too.
-static rbl_status finish(voronoi *v, int steps)
+/// The clipped dual, in grid coordinates; contracted at the walls too, unless that makes a cell touch itself.
+static rbl_status finish(voronoi *v, bool at_walls)
 {
     rbl_status status = RBL_OK;
-    bool inside = false, at_walls = false;
-    rbl_context quiet = *v->ctx;
-    RBL_TRY(make_dual(v));
-    if (steps > 0) RBL_TRY(rbli_complex_contract(v->ctx, v->k, NULL, false, v->grid.extent, &inside));
+    bool changed = false;
+    uint8_t *bad = NULL;
+    size_t bad_count = 0;
+    RBL_TRY(make_contracted_dual(v));
     RBL_TRY(rbli_complex_clip(v->ctx, v->k, v->grid.box_min, v->grid.box_max, ldexp(v->grid.extent, -46)));
-    if (steps > 1) RBL_TRY(contract_at_walls(v, &at_walls));
+    if (at_walls) RBL_TRY(contract_at_walls(v, &changed));
+    if (changed) {
+        RBL_TRY_ALLOC(bad = rbli_alloc(v->ctx, v->k->cell_count, 1));
+        RBL_TRY(rbli_complex_find_bad(v->ctx, v->k, bad, &bad_count));
+    }
+    if (bad_count) {
+        rbli_cell_complex_destroy(v->ctx, v->k);
+        v->k = NULL;
+        RBL_TRY(finish(v, false));
+    }
     RBL_TRY(rbli_complex_pack(v->ctx, v->k));
-    if (!inside && !at_walls) goto done;
-    /* The dual itself is a complex by construction; its contraction is checked, and left where it is not one.
-     */
-    quiet.messages = NULL;
-    status = rbli_cell_complex_check(&quiet, v->k);
-    if (status != RBL_ERR_INTERNAL) goto done;
-    rbli_cell_complex_destroy(v->ctx, v->k);
-    v->k = NULL;
-    status = finish(v, at_walls ? steps - 1 : 0);
 done:
+    rbli_free(v->ctx, bad);
     return status;
 }
 
@@ -504,7 +548,7 @@ rbl_status rbli_voronoi_complex(rbl_context *ctx, const double (*sites)[3], size
     }
     round_sites(&v);
     RBL_TRY(triangulate(&v));
-    RBL_TRY(finish(&v, 2));
+    RBL_TRY(finish(&v, true));
     to_source(&v);
     if (merged_count) *merged_count = v.merged_count;
     if (first_merged && v.merged_count) memcpy(first_merged, v.first_merged, sizeof v.first_merged);
