@@ -25,6 +25,17 @@ enum {
     RBLI_RNG_PLANES = 5,
     RBLI_RNG_BONE_SEED = 6,
     RBLI_RNG_TEST = 7,
+    RBLI_RNG_SELECT = 20,
+    RBLI_RNG_RADIAL_POINTS = 21,
+    RBLI_RNG_CLUSTER_POINTS = 22,
+    RBLI_RNG_GRID_POINTS = 23,
+    RBLI_RNG_SURFACE_POINTS = 24,
+    RBLI_RNG_VOLUME_POINTS = 25,
+    RBLI_RNG_IMPACT_POINTS = 26,
+    RBLI_RNG_DENSITY_POINTS = 27,
+    RBLI_RNG_THIN_POINTS = 28,
+    RBLI_RNG_UNIFORM_POINTS = 29,
+    RBLI_RNG_SLICES = 30,
 };
 
 void rbli_philox4x32_10(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4]);

@@ -1,0 +1,27 @@
+/// SelectNone: chooses no bone.
+
+#include "nodes/selections/select_node.h"
+
+static rbl_status evaluate(rbl_context *ctx, rbl_call *call)
+{
+    rbl_status status = RBL_OK;
+    rbli_select_call made = {0};
+    RBL_TRY(rbli_select_begin(ctx, call, false, &made));
+    RBL_TRY(rbli_select_finish(ctx, call, &made));
+done:
+    rbli_select_end(ctx, &made);
+    return status;
+}
+
+const rbl_node_desc rbli_node_select_none = {
+    .size = sizeof(rbl_node_desc),
+    .type = "SelectNone",
+    .version = 1,
+    .revision = 1,
+    .family = "selections",
+    .text = "Chooses no bone.",
+    .details = "For graphs that fill in a selection later, and as the start of a combination.",
+    .inputs = rbli_select_inputs,
+    .outputs = rbli_select_outputs,
+    .evaluate = evaluate,
+};
