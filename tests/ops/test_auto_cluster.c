@@ -1,0 +1,129 @@
+#include "fracture/ops/auto_cluster.h"
+#include "fracture/ops/proximity.h"
+#include "fracture/ops/surface.h"
+#include "tests/ops/asset_builder.h"
+
+/// Boxes with normals, volumes and bounds.
+static rbl_collection *make_solids(rbl_context *ctx, size_t count, const double (*boxes)[2][3])
+{
+    rbl_collection *c = make_boxes(ctx, count, boxes);
+    assert_ok(ctx, rbli_surface_fill_flat_normals(ctx, c));
+    assert_ok(ctx, rbli_surface_measure(ctx, c, 0));
+    return c;
+}
+
+/* A slab of 12 × 6 boxes. */
+
+enum { WIDE = 12, HIGH = 6, COUNT = WIDE * HIGH };
+
+static rbl_collection *make_slab(rbl_context *ctx, int step)
+{
+    static double boxes[COUNT][2][3];
+    for (int n = 0; n < COUNT; n++) {
+        int i = n * step % COUNT;
+        double low[3] = {i % WIDE, i / WIDE, 0};
+        for (int k = 0; k < 3; k++) {
+            boxes[n][0][k] = low[k];
+            boxes[n][1][k] = low[k] + 1;
+        }
+    }
+    return make_solids(ctx, COUNT, (const double(*)[2][3])boxes);
+}
+
+static void children_get_clusters_between(void **state)
+{
+    (void)state;
+    rbl_context *ctx = make_context(1);
+    rbl_collection *c = make_slab(ctx, 1), *near = NULL, *out = NULL;
+    rbli_proximity_options proximity = {.contact_area = true, .connection_graph = true};
+    assert_ok(ctx, rbli_proximity(ctx, c, &proximity, &near));
+    rbli_auto_cluster_options options = rbli_auto_cluster_default_options();
+    options.cluster.count = 7;
+    assert_ok(ctx, rbli_auto_cluster(ctx, near, &options, &out));
+    assert_ok(ctx, rbli_collection_validate(ctx, out, RBLI_VALIDATE_CLOSED));
+    assert_int_equal(rbli_collection_size(out, "bone"), 1 + 7 + COUNT);
+    const int32_t *parent = rbli_collection_read(out, "bone", "parent", RBL_INT32);
+    const int32_t *level = rbli_collection_read(out, "bone", "level", RBL_INT32);
+    const int32_t *type = rbli_collection_read(out, "bone", "type", RBL_INT32);
+    int clusters = 0;
+    for (size_t b = 1; b < 1 + 7 + COUNT; b++) {
+        assert_int_equal(level[b], type[b] == RBLI_BONE_CLUSTER ? 1 : 2);
+        clusters += type[b] == RBLI_BONE_CLUSTER;
+        if (type[b] == RBLI_BONE_RIGID) assert_true(type[parent[b]] == RBLI_BONE_CLUSTER && parent[b] > 0);
+        if (type[b] == RBLI_BONE_CLUSTER)
+            assert_non_null(strstr(rbli_collection_string(out, "bone", "name", b), "root_cluster_"));
+    }
+    assert_int_equal(clusters, 7);
+    /* The connections are those of the new siblings. */
+    const int32_t(*bones)[2] = rbli_collection_read(out, "connection", "bones", RBL_INT32_2);
+    const double *area = rbli_collection_read(out, "connection", "area", RBL_DOUBLE);
+    double sum = 0;
+    for (size_t i = 0; i < rbli_collection_size(out, "connection"); i++) {
+        assert_int_equal(parent[bones[i][0]], parent[bones[i][1]]);
+        sum += area[i];
+    }
+    assert_close(sum, (WIDE - 1) * HIGH + (HIGH - 1) * WIDE, 1e-9);
+    rbli_collection_release(out);
+    rbli_collection_release(near);
+    rbli_collection_release(c);
+    finish_context(ctx);
+}
+
+/// The cluster's name by place of the box, whatever the order of the boxes.
+static void names_by_place(rbl_context *ctx, int step, char (*names)[40])
+{
+    rbl_collection *c = make_slab(ctx, step), *out = NULL;
+    rbli_auto_cluster_options options = rbli_auto_cluster_default_options();
+    options.cluster.count = 9;
+    assert_ok(ctx, rbli_auto_cluster(ctx, c, &options, &out));
+    const int32_t *parent = rbli_collection_read(out, "bone", "parent", RBL_INT32);
+    for (size_t b = 0; b < rbli_collection_size(out, "bone"); b++) {
+        const char *name = rbli_collection_string(out, "bone", "name", b);
+        if (strncmp(name, "box_", 4) != 0) continue;
+        int place = atoi(name + 4) * step % COUNT;
+        snprintf(names[place], 40, "%s", rbli_collection_string(out, "bone", "name", (size_t)parent[b]));
+    }
+    rbli_collection_release(out);
+    rbli_collection_release(c);
+}
+
+static void permuted_children_give_the_same_clusters(void **state)
+{
+    (void)state;
+    rbl_context *ctx = make_context(2);
+    static char a[COUNT][40], b[COUNT][40];
+    names_by_place(ctx, 1, a);
+    names_by_place(ctx, 35, b);
+    for (int i = 0; i < COUNT; i++)
+        assert_string_equal(a[i], b[i]);
+    finish_context(ctx);
+}
+
+static void fractions_and_nothing_to_do(void **state)
+{
+    (void)state;
+    rbl_context *ctx = make_context(1);
+    rbl_collection *c = make_slab(ctx, 1), *out = NULL;
+    rbli_auto_cluster_options options = rbli_auto_cluster_default_options();
+    options.fraction = 0.25;
+    assert_ok(ctx, rbli_auto_cluster(ctx, c, &options, &out));
+    assert_int_equal(rbli_collection_size(out, "bone"), 1 + COUNT / 4 + COUNT);
+    rbli_collection_release(out);
+    options.fraction = 0;
+    options.cluster.count = 1;
+    assert_ok(ctx, rbli_auto_cluster(ctx, c, &options, &out));
+    assert_int_equal(rbli_collection_size(out, "bone"), 1 + COUNT);
+    rbli_collection_release(out);
+    rbli_collection_release(c);
+    finish_context(ctx);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(children_get_clusters_between),
+        cmocka_unit_test(permuted_children_give_the_same_clusters),
+        cmocka_unit_test(fractions_and_nothing_to_do),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
