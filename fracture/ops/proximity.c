@@ -86,6 +86,36 @@ done:
     return status;
 }
 
+rbl_status rbli_world_bounds(rbl_context *ctx, const rbl_collection *collection,
+    const rbli_selection *selection, double low[3], double high[3], bool *found)
+{
+    rbl_status status = RBL_OK;
+    const int32_t *geometry = rbli_collection_read(collection, "bone", "geometry", RBL_INT32);
+    const int32_t *start = rbli_collection_read(collection, "geometry", "vertex_start", RBL_INT32);
+    const int32_t *vertex_count = rbli_collection_read(collection, "geometry", "vertex_count", RBL_INT32);
+    int32_t *leaves = NULL;
+    size_t count;
+    rbli_world_surface surface = {0};
+    *found = false;
+    RBL_TRY(rbli_rigid_leaves(ctx, collection, selection, &leaves, &count));
+    RBL_TRY(rbli_world_surface_build(ctx, collection, &surface));
+    for (size_t i = 0; i < count; i++) {
+        int32_t g = geometry[leaves[i]];
+        for (int32_t v = start[g]; v < start[g] + vertex_count[g]; v++) {
+            for (int k = 0; k < 3; k++) {
+                double x = surface.positions[v][k];
+                low[k] = !*found || x < low[k] ? x : low[k];
+                high[k] = !*found || x > high[k] ? x : high[k];
+            }
+            *found = true;
+        }
+    }
+done:
+    rbli_free(ctx, leaves);
+    rbli_world_surface_free(ctx, &surface);
+    return status;
+}
+
 rbl_status rbli_leaf_contacts(rbl_context *ctx, const rbl_collection *collection,
     const rbli_world_surface *surface, double tolerance, rbli_touch **out, size_t *count)
 {

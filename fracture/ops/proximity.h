@@ -36,6 +36,11 @@ void rbli_world_surface_free(rbl_context *ctx, rbli_world_surface *surface);
 /// Diagonal of the bounds; 0 without leaves.
 double rbli_world_surface_diagonal(const rbli_world_surface *surface);
 
+/// Bounds in world space of the rigid leaves, or of those of a selection. `*found` false: there is none.
+/// @return RBL_OK · RBL_ERR_COLLECTION (a selection of another topology) · RBL_ERR_NO_MEMORY
+rbl_status rbli_world_bounds(rbl_context *ctx, const rbl_collection *collection,
+    const rbli_selection *selection, double low[3], double high[3], bool *found);
+
 /// Contacts of all rigid leaves: pieces are bones. `tolerance` 0: 1e-6 × diagonal. Freed with rbli_free.
 rbl_status rbli_leaf_contacts(rbl_context *ctx, const rbl_collection *collection,
     const rbli_world_surface *surface, double tolerance, rbli_touch **out, size_t *count);
