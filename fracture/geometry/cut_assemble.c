@@ -1,61 +1,11 @@
-/// From labelled triangles to pieces: compact vertices, islands, cavities, origins and contacts; cell by
-/// cell.
+/// From labelled triangles to pieces: shares triangles out to cells, turns cells into pieces in parallel,
+/// writes them, sums contacts.
 
-#include "fracture/geometry/cut_internal.h"
+#include "fracture/geometry/cut_cell.h"
 
 #include <stdlib.h>
 
-enum {
-    CELL_GRAIN = 8,
-    MOST_SPLIT_ROUNDS = 16, /* back-to-back triangles need a second round */
-};
-
-/// Parts whose volume is below this many grid steps × their area are rounding, not pieces.
-static const double FILM_STEPS = 4;
-
-typedef struct piece_triangle {
-    int32_t v[3];     /* local vertices */
-    int32_t source;   /* mesh triangle, or −1 − facet */
-    int32_t weighted; /* corners are not the source's */
-} piece_triangle;
-
-/// A vertex of the cell: an arrangement vertex, or the middle of two local ones.
-typedef struct piece_vertex {
-    int32_t id; /* −1: a middle point */
-    int32_t ends[2];
-    double position[3];
-} piece_vertex;
-
-/// A connected part of a cell.
-typedef struct part {
-    double volume, area;
-    double noise;   /* rounding of the volume, in units of 2^-50 */
-    int32_t first;  /* its lowest vertex number; volumes are measured from there */
-    int32_t lowest; /* its first vertex in the order (x, y, z) */
-    int32_t owner;  /* the part whose piece it belongs to, −1: left out */
-    int32_t piece;  /* number within the cell */
-} part;
-
-typedef struct edge_slot {
-    int32_t low, high; /* −1: free */
-    int32_t count[2];  /* half-edges up and down */
-    int32_t first;     /* in `halves` */
-} edge_slot;
-
-typedef struct cell_scratch {
-    int32_t *local, *stamp; /* [arrangement vertices] */
-    RBLI_ARRAY(piece_triangle) triangles;
-    RBLI_ARRAY(piece_vertex) vertices;
-    RBLI_ARRAY(int32_t) parent; /* union-find over vertices, then the part of each */
-    RBLI_ARRAY(part) parts;
-    RBLI_ARRAY(int32_t) order;
-    RBLI_ARRAY(edge_slot) slots;
-    RBLI_ARRAY(int32_t) halves; /* next half-edge of the same slot and direction */
-    RBLI_ARRAY(int32_t) middles;
-    RBLI_ARRAY(int32_t) windings;
-    RBLI_ARRAY(int32_t) renumber;
-    size_t cap_first; /* first triangle that is a cap */
-} cell_scratch;
+enum { CELL_GRAIN = 8 };
 
 typedef struct piece_record {
     int32_t cell;
@@ -63,27 +13,38 @@ typedef struct piece_record {
     double volume;
 } piece_record;
 
+/// A middle point of the block: positions are final, ends are vertices of the block.
+typedef struct block_middle {
+    int32_t ends[2];
+    double position[3];
+} block_middle;
+
+/// The pieces of a run of cells, one after another.
 typedef struct assembly_block {
     RBLI_ARRAY(piece_record) pieces;
-    RBLI_ARRAY(double) positions; /* three each */
-    RBLI_ARRAY(int32_t) sources;
-    RBLI_ARRAY(int32_t) triangles; /* three each, within the piece */
-    RBLI_ARRAY(int32_t) origin_source, origin_index;
-    RBLI_ARRAY(double) weights; /* nine each */
-    size_t film_count, negative_count, split_count;
+    RBLI_ARRAY(int32_t) vertex_ids; /* arrangement vertices, or −1 − middle */
+    RBLI_ARRAY(block_middle) middles;
+    RBLI_ARRAY(cut_cell_triangle) triangles; /* vertices count within the piece */
+    size_t weighted_count, film_count, negative_count, split_count;
+    size_t first_piece, first_vertex, first_triangle, first_row; /* in the result */
 } assembly_block;
+
+typedef struct assembly_worker {
+    cut_cell cell;
+    RBLI_ARRAY(int32_t) start; /* first vertex, then triangle, of each piece of a cell */
+    RBLI_ARRAY(int32_t) renumber;
+} assembly_worker;
 
 typedef struct assembly {
     cut_state *state;
-    /* Items of each cell: untouched mesh triangles, faces, caps (2 × cap + side; side 1 is the positive
-     * cell). */
-    int32_t *start[3], *items[3];
-    int32_t *cap_piece;        /* [2 × cap_count] piece within the cell, −1 for none */
-    int32_t *cell_piece_count; /* [cell_count + 1] then the first piece of each cell */
-    cell_scratch *workers;
+    int32_t *start[3], *items[3]; /* items of each cell, see cut_items */
+    int32_t *cap_piece;           /* [2 × cap_count] piece within the cell, −1 for none */
+    int32_t *cell_piece_count;    /* [cell_count + 1] then the first piece of each cell */
+    assembly_worker *workers;
     size_t worker_count;
     assembly_block *blocks;
     size_t block_count;
+    rbli_cut_result *result;
 } assembly;
 
 /* ---- sharing out ---- */
@@ -126,403 +87,6 @@ static rbl_status share_out(rbl_context *ctx, assembly *a)
         a->items[2][a->start[2][cut_facet_cells(s, s->caps[i / 2].facet)[i % 2] + 1]++] = (int32_t)i;
 done:
     rbli_free(ctx, is_cut);
-    return status;
-}
-
-/* ---- one cell ---- */
-
-static rbl_status local_vertex(
-    rbl_context *ctx, const cut_state *s, cell_scratch *c, int32_t cell, int32_t vertex, int32_t *local)
-{
-    if (c->stamp[vertex] == cell) {
-        *local = c->local[vertex];
-        return RBL_OK;
-    }
-    rbl_status status = rbli_array_reserve(ctx, &c->vertices, 1);
-    if (status != RBL_OK) return status;
-    piece_vertex *v = &c->vertices.data[c->vertices.count];
-    v->id = vertex;
-    size_t mesh_count = s->mesh_view->vertex_count;
-    if ((size_t)vertex < mesh_count)
-        memcpy(v->position, s->mesh_view->positions[vertex], sizeof v->position);
-    else if (vertex < s->point_count)
-        memcpy(v->position, s->complex_view->vertices[(size_t)vertex - mesh_count], sizeof v->position);
-    else
-        rbli_grid_unsnap(&s->grid, cut_position(s, vertex), v->position);
-    *local = (int32_t)c->vertices.count++;
-    c->stamp[vertex] = cell;
-    c->local[vertex] = *local;
-    return RBL_OK;
-}
-
-static rbl_status add_triangle(rbl_context *ctx, const cut_state *s, cell_scratch *c, int32_t cell,
-    const int32_t v[3], int32_t source, int32_t weighted)
-{
-    rbl_status status = RBL_OK;
-    piece_triangle triangle = {{0}, source, weighted};
-    for (int i = 0; i < 3; i++)
-        RBL_TRY(local_vertex(ctx, s, c, cell, v[i], &triangle.v[i]));
-    status = rbli_array_push(ctx, &c->triangles, triangle);
-done:
-    return status;
-}
-
-static rbl_status gather_cell(rbl_context *ctx, const assembly *a, cell_scratch *c, int32_t cell)
-{
-    rbl_status status = RBL_OK;
-    const cut_state *s = a->state;
-    c->triangles.count = c->vertices.count = 0;
-    for (int32_t i = a->start[0][cell]; i < a->start[0][cell + 1]; i++) {
-        int32_t t = a->items[0][i];
-        RBL_TRY(add_triangle(ctx, s, c, cell, s->mesh_view->triangles[t], t, 0));
-    }
-    for (int32_t i = a->start[1][cell]; i < a->start[1][cell + 1]; i++) {
-        const cut_face *face = &s->faces[a->items[1][i]];
-        RBL_TRY(add_triangle(ctx, s, c, cell, face->v, face->source, 1));
-    }
-    c->cap_first = c->triangles.count;
-    for (int32_t i = a->start[2][cell]; i < a->start[2][cell + 1]; i++) {
-        const cut_cap *cap = &s->caps[a->items[2][i] / 2];
-        bool positive = a->items[2][i] % 2;
-        int32_t v[3] = {cap->v[0], cap->v[positive ? 2 : 1], cap->v[positive ? 1 : 2]};
-        RBL_TRY(add_triangle(ctx, s, c, cell, v, -1 - cap->facet, 0));
-    }
-done:
-    return status;
-}
-
-/* ---- edges that occur twice ---- */
-
-static edge_slot *find_slot(cell_scratch *c, int32_t low, int32_t high)
-{
-    uint32_t x = (uint32_t)low * 0x9e3779b1u ^ (uint32_t)high * 0x85ebca6bu;
-    size_t i = (x ^ x >> 15) & (c->slots.count - 1);
-    while (c->slots.data[i].low >= 0 && (c->slots.data[i].low != low || c->slots.data[i].high != high))
-        i = (i + 1) & (c->slots.count - 1);
-    return &c->slots.data[i];
-}
-
-static bool is_mesh_vertex(const cut_state *s, const cell_scratch *c, int32_t local)
-{
-    int32_t id = c->vertices.data[local].id;
-    return id >= 0 && (size_t)id < s->mesh_view->vertex_count;
-}
-
-/// Counts the half-edges of all triangles but the untouched ones; `*doubled` tells whether an edge occurs
-/// twice.
-static rbl_status count_edges(
-    rbl_context *ctx, const cut_state *s, cell_scratch *c, size_t first, bool *doubled)
-{
-    rbl_status status = RBL_OK;
-    size_t half_count = 3 * (c->triangles.count - first), size = 16;
-    while (size < half_count)
-        size *= 2;
-    c->slots.count = 0;
-    RBL_TRY(rbli_array_reserve(ctx, &c->slots, size));
-    c->slots.count = size;
-    for (size_t i = 0; i < size; i++)
-        c->slots.data[i] = (edge_slot){-1, -1, {0, 0}, -1};
-    *doubled = false;
-    for (size_t h = 0; h < half_count; h++) {
-        const int32_t *v = c->triangles.data[first + h / 3].v;
-        int32_t from = v[h % 3], to = v[(h + 1) % 3];
-        edge_slot *slot = find_slot(c, from < to ? from : to, from < to ? to : from);
-        slot->low = from < to ? from : to;
-        slot->high = from < to ? to : from;
-        if (slot->count[from > to]++ > 0) *doubled = true;
-    }
-    for (size_t i = 0; i < size; i++) {
-        const edge_slot *slot = &c->slots.data[i];
-        if (slot->low < 0 || slot->count[0] == slot->count[1]) continue;
-        if (!is_mesh_vertex(s, c, slot->low) || !is_mesh_vertex(s, c, slot->high))
-            return rbli_fail(ctx, RBL_ERR_INTERNAL, "cut: a piece is not closed at arrangement edge %d–%d",
-                c->vertices.data[slot->low].id, c->vertices.data[slot->high].id);
-    }
-done:
-    return status;
-}
-
-static rbl_status add_middle(rbl_context *ctx, cell_scratch *c, int32_t a, int32_t b, int32_t *middle)
-{
-    *middle = (int32_t)c->vertices.count;
-    piece_vertex m = {-1, {a, b}, {0}};
-    for (int axis = 0; axis < 3; axis++)
-        m.position[axis] = 0.5 * (c->vertices.data[a].position[axis] + c->vertices.data[b].position[axis]);
-    return rbli_array_push(ctx, &c->vertices, m);
-}
-
-/// Gives every further occurrence of an edge a middle point, shared by the two triangles there.
-static rbl_status choose_middles(rbl_context *ctx, cell_scratch *c, size_t first, size_t *split_count)
-{
-    rbl_status status = RBL_OK;
-    size_t half_count = 3 * (c->triangles.count - first);
-    RBL_TRY(rbli_array_reserve(ctx, &c->middles, half_count));
-    RBL_TRY(rbli_array_reserve(ctx, &c->halves, half_count));
-    for (size_t h = 0; h < half_count; h++)
-        c->middles.data[h] = -1;
-    /* Lists of the half-edges of doubled edges, in order, both directions in one. */
-    for (size_t h = half_count; h-- > 0;) {
-        const int32_t *v = c->triangles.data[first + h / 3].v;
-        int32_t from = v[h % 3], to = v[(h + 1) % 3];
-        edge_slot *slot = find_slot(c, from < to ? from : to, from < to ? to : from);
-        if (slot->count[0] < 2 && slot->count[1] < 2) continue;
-        c->halves.data[h] = slot->first;
-        slot->first = (int32_t)h;
-    }
-    for (size_t i = 0; i < c->slots.count; i++) {
-        edge_slot *slot = &c->slots.data[i];
-        if (slot->low < 0 || (slot->count[0] < 2 && slot->count[1] < 2)) continue;
-        /* The k-th half-edge up meets the k-th down; the last pair stays as it is. */
-        int32_t up = slot->first, down = slot->first;
-        int pairs = slot->count[0] < slot->count[1] ? slot->count[0] : slot->count[1];
-        int extra = slot->count[0] == slot->count[1] ? 1 : 0;
-        for (int k = 0; k < pairs - extra; k++) {
-            while (c->triangles.data[first + (size_t)up / 3].v[up % 3] != slot->low)
-                up = c->halves.data[up];
-            while (c->triangles.data[first + (size_t)down / 3].v[down % 3] != slot->high)
-                down = c->halves.data[down];
-            int32_t middle;
-            RBL_TRY(add_middle(ctx, c, slot->low, slot->high, &middle));
-            c->middles.data[up] = c->middles.data[down] = middle;
-            up = c->halves.data[up];
-            down = c->halves.data[down];
-            ++*split_count;
-        }
-    }
-done:
-    return status;
-}
-
-/// Replaces a triangle by the fan of its outline with middle points. The first part takes its place, so that
-/// a cap is still found at its number; the others go to the end.
-static rbl_status split_triangle(rbl_context *ctx, cell_scratch *c, size_t index, const int32_t middle[3])
-{
-    rbl_status status = RBL_OK;
-    piece_triangle old = c->triangles.data[index];
-    int32_t outline[6];
-    int count = 0, start = 0;
-    for (int i = 0; i < 3; i++) {
-        outline[count++] = old.v[i];
-        if (middle[i] >= 0) {
-            start = count; /* fan from a middle point: no flat triangle */
-            outline[count++] = middle[i];
-        }
-    }
-    bool first = true;
-    for (int i = 1; i + 1 < count; i++) {
-        piece_triangle t = old;
-        t.v[0] = outline[start];
-        t.v[1] = outline[(start + i) % count];
-        t.v[2] = outline[(start + i + 1) % count];
-        t.weighted = old.source >= 0;
-        if (first)
-            c->triangles.data[index] = t;
-        else
-            RBL_TRY(rbli_array_push(ctx, &c->triangles, t));
-        first = false;
-    }
-done:
-    return status;
-}
-
-static rbl_status separate_edges(
-    rbl_context *ctx, const cut_state *s, cell_scratch *c, size_t first, size_t *split_count)
-{
-    rbl_status status = RBL_OK;
-    for (int round = 0; round < MOST_SPLIT_ROUNDS; round++) {
-        bool doubled;
-        RBL_TRY(count_edges(ctx, s, c, first, &doubled));
-        if (!doubled) return RBL_OK;
-        RBL_TRY(choose_middles(ctx, c, first, split_count));
-        size_t count = c->triangles.count;
-        for (size_t i = first; i < count; i++) {
-            const int32_t *middle = c->middles.data + 3 * (i - first);
-            int32_t copy[3] = {middle[0], middle[1], middle[2]};
-            if (copy[0] >= 0 || copy[1] >= 0 || copy[2] >= 0) RBL_TRY(split_triangle(ctx, c, i, copy));
-        }
-    }
-    status = rbli_fail(ctx, RBL_ERR_INTERNAL, "cut: a piece keeps doubled edges");
-done:
-    return status;
-}
-
-/* ---- parts ---- */
-
-static int32_t find_root(int32_t *parent, int32_t v)
-{
-    while (parent[v] != v) {
-        parent[v] = parent[parent[v]];
-        v = parent[v];
-    }
-    return v;
-}
-
-static int compare_positions(const double a[3], const double b[3])
-{
-    for (int axis = 0; axis < 3; axis++)
-        if (a[axis] != b[axis]) return a[axis] < b[axis] ? -1 : 1;
-    return 0;
-}
-
-static double largest_component(const double v[3])
-{
-    double x = fabs(v[0]), y = fabs(v[1]), z = fabs(v[2]);
-    return x > y ? (x > z ? x : z) : (y > z ? y : z);
-}
-
-/// Unites vertices over triangles; afterwards parent[v] is the part of v.
-static rbl_status find_parts(rbl_context *ctx, cell_scratch *c)
-{
-    rbl_status status = RBL_OK;
-    c->parts.count = 0;
-    c->parent.count = 0;
-    RBL_TRY(rbli_array_reserve(ctx, &c->parent, 2 * c->vertices.count));
-    int32_t *parent = c->parent.data, *part_of_root = parent + c->vertices.count;
-    for (size_t v = 0; v < c->vertices.count; v++)
-        parent[v] = (int32_t)v;
-    for (size_t i = 0; i < c->triangles.count; i++) {
-        const int32_t *v = c->triangles.data[i].v;
-        int32_t a = find_root(parent, v[0]), b = find_root(parent, v[1]), d = find_root(parent, v[2]);
-        int32_t least = a < b ? (a < d ? a : d) : (b < d ? b : d);
-        parent[a] = parent[b] = parent[d] = least;
-    }
-    for (size_t v = 0; v < c->vertices.count; v++) {
-        /* Roots are the least of their set, so they come first. */
-        int32_t root = find_root(parent, (int32_t)v);
-        if ((size_t)root == v) {
-            part_of_root[v] = (int32_t)c->parts.count;
-            part fresh = {0, 0, 0, (int32_t)v, (int32_t)v, (int32_t)c->parts.count, -1};
-            RBL_TRY(rbli_array_push(ctx, &c->parts, fresh));
-        } else {
-            part_of_root[v] = part_of_root[root];
-        }
-        part *p = &c->parts.data[part_of_root[v]];
-        if (compare_positions(c->vertices.data[v].position, c->vertices.data[p->lowest].position) < 0)
-            p->lowest = (int32_t)v;
-    }
-    memcpy(parent, part_of_root, c->vertices.count * sizeof *parent);
-    c->parent.count = c->vertices.count;
-    for (size_t i = 0; i < c->triangles.count; i++) {
-        const int32_t *v = c->triangles.data[i].v;
-        part *own = &c->parts.data[parent[v[0]]];
-        const double *origin = c->vertices.data[own->first].position;
-        const double *a = c->vertices.data[v[0]].position;
-        const double *b = c->vertices.data[v[1]].position, *d = c->vertices.data[v[2]].position;
-        double p[3], u[3], w[3];
-        for (int axis = 0; axis < 3; axis++) {
-            p[axis] = a[axis] - origin[axis];
-            u[axis] = b[axis] - a[axis];
-            w[axis] = d[axis] - a[axis];
-        }
-        double n[3] = {u[1] * w[2] - u[2] * w[1], u[2] * w[0] - u[0] * w[2], u[0] * w[1] - u[1] * w[0]};
-        own->volume += (p[0] * n[0] + p[1] * n[1] + p[2] * n[2]) / 6;
-        own->area += 0.5 * sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
-        own->noise += largest_component(p) * largest_component(u) * largest_component(w);
-    }
-done:
-    return status;
-}
-
-/// Whether edge a–b passes to the right of p, half open in y; the same answer for both triangles at the edge.
-static bool edge_is_right(const double *a, const double *b, const double *p)
-{
-    if ((a[1] > p[1]) == (b[1] > p[1])) return false;
-    if (compare_positions(a, b) > 0) {
-        const double *swap = a;
-        a = b;
-        b = swap;
-    }
-    return p[0] < a[0] + (p[1] - a[1]) * (b[0] - a[0]) / (b[1] - a[1]);
-}
-
-/// How often each part winds around a point, from the triangles above it.
-static rbl_status wind_parts(rbl_context *ctx, cell_scratch *c, const double p[3])
-{
-    rbl_status status = RBL_OK;
-    c->windings.count = 0;
-    RBL_TRY(rbli_array_reserve(ctx, &c->windings, c->parts.count));
-    memset(c->windings.data, 0, c->parts.count * sizeof *c->windings.data);
-    for (size_t i = 0; i < c->triangles.count; i++) {
-        const int32_t *v = c->triangles.data[i].v;
-        const double *q[3] = {c->vertices.data[v[0]].position, c->vertices.data[v[1]].position,
-            c->vertices.data[v[2]].position};
-        int crossings =
-            edge_is_right(q[0], q[1], p) + edge_is_right(q[1], q[2], p) + edge_is_right(q[2], q[0], p);
-        if (crossings % 2 == 0) continue;
-        double ux = q[1][0] - q[0][0], uy = q[1][1] - q[0][1], uz = q[1][2] - q[0][2];
-        double wx = q[2][0] - q[0][0], wy = q[2][1] - q[0][1], wz = q[2][2] - q[0][2];
-        double normal = ux * wy - uy * wx;
-        if (normal == 0) continue;
-        double z = q[0][2] -
-                   ((uy * wz - uz * wy) * (p[0] - q[0][0]) + (uz * wx - ux * wz) * (p[1] - q[0][1])) / normal;
-        if (z > p[2]) c->windings.data[c->parent.data[v[0]]] += normal > 0 ? 1 : -1;
-    }
-done:
-    return status;
-}
-
-/// Leaves films out and gives cavities to the part around them.
-static rbl_status own_parts(rbl_context *ctx, const cut_state *s, cell_scratch *c, assembly_block *out)
-{
-    rbl_status status = RBL_OK;
-    double thinnest = FILM_STEPS * s->grid.step;
-    int32_t largest = -1;
-    for (size_t i = 0; i < c->parts.count; i++) {
-        part *p = &c->parts.data[i];
-        if (fabs(p->volume) <= thinnest * (p->area + thinnest * thinnest) + 0x1p-50 * p->noise) {
-            p->owner = -1;
-            out->film_count++;
-        } else if (p->volume > 0 && (largest < 0 || p->volume > c->parts.data[largest].volume)) {
-            largest = (int32_t)i;
-        }
-    }
-    for (size_t i = 0; i < c->parts.count; i++) {
-        part *p = &c->parts.data[i];
-        if (p->owner < 0 || p->volume > 0) continue;
-        RBL_TRY(wind_parts(ctx, c, c->vertices.data[p->lowest].position));
-        int32_t around = -1;
-        for (size_t j = 0; j < c->parts.count; j++) {
-            const part *q = &c->parts.data[j];
-            if (j == i || q->owner < 0 || q->volume <= 0 || c->windings.data[j] == 0) continue;
-            if (around < 0 || q->volume < c->parts.data[around].volume) around = (int32_t)j;
-        }
-        if (around < 0) {
-            out->negative_count++;
-            around = largest;
-        }
-        p->owner = around;
-    }
-    for (size_t i = 0; i < c->parts.count && !s->split_islands; i++)
-        if (c->parts.data[i].owner >= 0) c->parts.data[i].owner = largest;
-done:
-    return status;
-}
-
-/// Numbers the pieces of the cell by their lowest vertex; insertion sort, islands are few.
-static rbl_status number_pieces(rbl_context *ctx, cell_scratch *c)
-{
-    rbl_status status = RBL_OK;
-    c->order.count = 0;
-    for (size_t i = 0; i < c->parts.count; i++)
-        if (c->parts.data[i].owner == (int32_t)i) RBL_TRY(rbli_array_push(ctx, &c->order, (int32_t)i));
-    for (size_t i = 1; i < c->order.count; i++) {
-        int32_t moving = c->order.data[i];
-        const double *key = c->vertices.data[c->parts.data[moving].lowest].position;
-        size_t j = i;
-        for (; j > 0; j--) {
-            const part *before = &c->parts.data[c->order.data[j - 1]];
-            if (compare_positions(key, c->vertices.data[before->lowest].position) >= 0) break;
-            c->order.data[j] = c->order.data[j - 1];
-        }
-        c->order.data[j] = moving;
-    }
-    for (size_t i = 0; i < c->order.count; i++)
-        c->parts.data[c->order.data[i]].piece = (int32_t)i;
-    for (size_t i = 0; i < c->parts.count; i++) {
-        part *p = &c->parts.data[i];
-        p->piece = p->owner < 0 ? -1 : c->parts.data[p->owner].piece;
-    }
-done:
     return status;
 }
 
@@ -573,118 +137,134 @@ static void arrangement_weights(const cut_state *s, int32_t id, const int32_t co
     solve_weights(s, corners, cut_position(s, id), w);
 }
 
+/// Weights of a vertex of a piece; a middle point has its ends' mean (a middle of middles: as deep as there
+/// were rounds).
 static void vertex_weights(
-    const cut_state *s, const cell_scratch *c, int32_t local, const int32_t corners[3], double w[3])
+    const cut_state *s, const assembly_block *b, size_t vertex, const int32_t corners[3], double w[3])
 {
-    const piece_vertex *v = &c->vertices.data[local];
-    if (v->id >= 0) {
-        arrangement_weights(s, v->id, corners, w);
+    int32_t id = b->vertex_ids.data[vertex];
+    if (id >= 0) {
+        arrangement_weights(s, id, corners, w);
         return;
     }
-    double a[3], b[3];
-    arrangement_weights(s, c->vertices.data[v->ends[0]].id, corners, a);
-    arrangement_weights(s, c->vertices.data[v->ends[1]].id, corners, b);
+    double x[3], y[3];
+    vertex_weights(s, b, (size_t)b->middles.data[-1 - id].ends[0], corners, x);
+    vertex_weights(s, b, (size_t)b->middles.data[-1 - id].ends[1], corners, y);
     for (int i = 0; i < 3; i++)
-        w[i] = 0.5 * (a[i] + b[i]);
+        w[i] = 0.5 * (x[i] + y[i]);
 }
 
-/* ---- writing a cell ---- */
+/* ---- one cell ---- */
 
-static rbl_status write_vertices(
-    rbl_context *ctx, const cut_state *s, cell_scratch *c, assembly_block *out, size_t first)
+static int32_t piece_of_vertex(const cut_cell *c, int32_t vertex)
+{
+    return c->parts.data[c->part_of.data[vertex]].piece;
+}
+
+/// Room for one more than the pieces, zeroed.
+static rbl_status clear_starts(rbl_context *ctx, assembly_worker *w)
+{
+    size_t count = w->cell.pieces.count + 2;
+    w->start.count = 0;
+    rbl_status status = rbli_array_reserve(ctx, &w->start, count);
+    if (status == RBL_OK) memset(w->start.data, 0, count * sizeof *w->start.data);
+    return status;
+}
+
+/// Appends the vertices piece by piece, each piece's in the order of the cell.
+static rbl_status store_vertices(rbl_context *ctx, assembly_worker *w, assembly_block *out, size_t first)
 {
     rbl_status status = RBL_OK;
-    RBL_TRY(rbli_array_reserve(ctx, &c->renumber, c->vertices.count));
-    RBL_TRY(rbli_array_reserve(ctx, &out->positions, 3 * c->vertices.count));
-    RBL_TRY(rbli_array_reserve(ctx, &out->sources, c->vertices.count));
-    for (size_t piece = 0; piece < c->order.count; piece++) {
-        piece_record *record = &out->pieces.data[first + piece];
-        for (size_t v = 0; v < c->vertices.count; v++) {
-            if (c->parts.data[c->parent.data[v]].piece != (int32_t)piece) continue;
-            c->renumber.data[v] = record->vertex_count++;
-            memcpy(
-                out->positions.data + out->positions.count, c->vertices.data[v].position, 3 * sizeof(double));
-            out->positions.count += 3;
-            out->sources.data[out->sources.count++] =
-                is_mesh_vertex(s, c, (int32_t)v) ? c->vertices.data[v].id : -1;
+    const cut_cell *c = &w->cell;
+    size_t base = out->vertex_ids.count;
+    RBL_TRY(clear_starts(ctx, w));
+    w->renumber.count = 0;
+    RBL_TRY(rbli_array_reserve(ctx, &w->renumber, c->vertices.count));
+    RBL_TRY(rbli_array_reserve(ctx, &out->vertex_ids, c->vertices.count));
+    for (size_t v = 0; v < c->vertices.count; v++) {
+        int32_t piece = piece_of_vertex(c, (int32_t)v);
+        w->renumber.data[v] = piece < 0 ? -1 : out->pieces.data[first + (size_t)piece].vertex_count++;
+    }
+    for (size_t piece = 0; piece < c->pieces.count; piece++)
+        w->start.data[piece + 1] = w->start.data[piece] + out->pieces.data[first + piece].vertex_count;
+    for (size_t v = 0; v < c->vertices.count; v++) {
+        int32_t piece = piece_of_vertex(c, (int32_t)v), id = c->vertices.data[v].id;
+        if (piece < 0) continue;
+        size_t at = base + (size_t)(w->start.data[piece] + w->renumber.data[v]);
+        if (id < 0) { /* its ends come before it in the cell and lie in the same piece */
+            const cut_middle *middle = &c->middles.data[-1 - id];
+            block_middle stored = {{0, 0}, {0, 0, 0}};
+            for (int end = 0; end < 2; end++)
+                stored.ends[end] = (int32_t)base + w->start.data[piece] + w->renumber.data[middle->ends[end]];
+            memcpy(stored.position, c->vertices.data[v].position, sizeof stored.position);
+            id = -1 - (int32_t)out->middles.count;
+            RBL_TRY(rbli_array_push(ctx, &out->middles, stored));
         }
+        out->vertex_ids.data[at] = id;
     }
+    out->vertex_ids.count = base + (size_t)w->start.data[c->pieces.count];
 done:
     return status;
 }
 
-static rbl_status write_triangle(
-    rbl_context *ctx, const cut_state *s, const cell_scratch *c, assembly_block *out, const piece_triangle *t)
+static rbl_status store_triangles(rbl_context *ctx, assembly_worker *w, assembly_block *out, size_t first)
 {
     rbl_status status = RBL_OK;
-    for (int i = 0; i < 3; i++)
-        out->triangles.data[out->triangles.count++] = c->renumber.data[t->v[i]];
-    out->origin_source.data[out->origin_source.count++] = t->source;
-    int32_t row = -1;
-    if (t->weighted) {
-        RBL_TRY(rbli_array_reserve(ctx, &out->weights, 9));
-        row = (int32_t)(out->weights.count / 9);
-        double(*w)[3] = (double(*)[3])(out->weights.data + out->weights.count);
-        for (int i = 0; i < 3; i++)
-            vertex_weights(s, c, t->v[i], s->mesh_view->triangles[t->source], w[i]);
-        out->weights.count += 9;
+    const cut_cell *c = &w->cell;
+    size_t base = out->triangles.count;
+    RBL_TRY(clear_starts(ctx, w));
+    RBL_TRY(rbli_array_reserve(ctx, &out->triangles, c->triangles.count));
+    for (size_t i = 0; i < c->triangles.count; i++) {
+        int32_t piece = piece_of_vertex(c, c->triangles.data[i].v[0]);
+        if (piece >= 0) out->pieces.data[first + (size_t)piece].triangle_count++;
     }
-    out->origin_index.data[out->origin_index.count++] = row;
-done:
-    return status;
-}
-
-static rbl_status write_triangles(
-    rbl_context *ctx, const cut_state *s, cell_scratch *c, assembly_block *out, size_t first)
-{
-    rbl_status status = RBL_OK;
-    RBL_TRY(rbli_array_reserve(ctx, &out->triangles, 3 * c->triangles.count));
-    RBL_TRY(rbli_array_reserve(ctx, &out->origin_source, c->triangles.count));
-    RBL_TRY(rbli_array_reserve(ctx, &out->origin_index, c->triangles.count));
-    for (size_t piece = 0; piece < c->order.count; piece++) {
-        piece_record *record = &out->pieces.data[first + piece];
-        for (size_t i = 0; i < c->triangles.count; i++) {
-            const piece_triangle *t = &c->triangles.data[i];
-            if (c->parts.data[c->parent.data[t->v[0]]].piece != (int32_t)piece) continue;
-            record->triangle_count++;
-            RBL_TRY(write_triangle(ctx, s, c, out, t));
-        }
+    for (size_t piece = 0; piece < c->pieces.count; piece++)
+        w->start.data[piece + 1] = w->start.data[piece] + out->pieces.data[first + piece].triangle_count;
+    out->triangles.count = base + (size_t)w->start.data[c->pieces.count];
+    for (size_t i = 0; i < c->triangles.count; i++) {
+        const cut_cell_triangle *t = &c->triangles.data[i];
+        int32_t piece = piece_of_vertex(c, t->v[0]);
+        if (piece < 0) continue;
+        cut_cell_triangle *stored = &out->triangles.data[base + (size_t)w->start.data[piece]++];
+        *stored = *t;
+        for (int corner = 0; corner < 3; corner++)
+            stored->v[corner] = w->renumber.data[t->v[corner]];
+        out->weighted_count += (size_t)t->weighted;
     }
 done:
     return status;
-}
-
-static void note_cap_pieces(const assembly *a, const cell_scratch *c, int32_t cell)
-{
-    /* Caps were gathered in the order of the items; splitting an edge changes a triangle but not its part. */
-    size_t at = c->cap_first;
-    for (int32_t i = a->start[2][cell]; i < a->start[2][cell + 1]; i++, at++)
-        a->cap_piece[a->items[2][i]] = c->parts.data[c->parent.data[c->triangles.data[at].v[0]]].piece;
 }
 
 static rbl_status assemble_cell(
-    rbl_context *ctx, const assembly *a, cell_scratch *c, assembly_block *out, int32_t cell)
+    rbl_context *ctx, const assembly *a, assembly_worker *w, assembly_block *out, int32_t number)
 {
     rbl_status status = RBL_OK;
-    const cut_state *s = a->state;
-    size_t untouched = (size_t)(a->start[0][cell + 1] - a->start[0][cell]);
-    RBL_TRY(gather_cell(ctx, a, c, cell));
-    if (c->triangles.count == 0) return RBL_OK;
-    RBL_TRY(separate_edges(ctx, s, c, untouched, &out->split_count));
-    RBL_TRY(find_parts(ctx, c));
-    RBL_TRY(own_parts(ctx, s, c, out));
-    RBL_TRY(number_pieces(ctx, c));
-    note_cap_pieces(a, c, cell);
-    a->cell_piece_count[cell] = (int32_t)c->order.count;
-    size_t first = out->pieces.count;
-    for (size_t piece = 0; piece < c->order.count; piece++) {
-        double volume = 0;
-        for (size_t i = 0; i < c->parts.count; i++)
-            if (c->parts.data[i].piece == (int32_t)piece) volume += c->parts.data[i].volume;
-        RBL_TRY(rbli_array_push(ctx, &out->pieces, ((piece_record){cell, 0, 0, volume})));
+    cut_cell *c = &w->cell;
+    cut_items items;
+    size_t total = 0;
+    for (int kind = 0; kind < 3; kind++) {
+        items.items[kind] = a->items[kind] + a->start[kind][number];
+        items.count[kind] = (size_t)(a->start[kind][number + 1] - a->start[kind][number]);
+        total += items.count[kind];
     }
-    RBL_TRY(write_vertices(ctx, s, c, out, first));
-    RBL_TRY(write_triangles(ctx, s, c, out, first));
+    if (total == 0) return RBL_OK;
+    c->film_count = c->negative_count = c->split_count = 0;
+    RBL_TRY(cut_cell_build(ctx, a->state, &items, number, c));
+    out->film_count += c->film_count;
+    out->negative_count += c->negative_count;
+    out->split_count += c->split_count;
+    for (size_t i = 0; i < items.count[2];
+         i++) /* splitting an edge changes a cap's triangle but not its part */
+        a->cap_piece[items.items[2][i]] = piece_of_vertex(c, c->triangles.data[c->cap_first + i].v[0]);
+    a->cell_piece_count[number] = (int32_t)c->pieces.count;
+    size_t first = out->pieces.count;
+    for (size_t piece = 0; piece < c->pieces.count; piece++)
+        RBL_TRY(rbli_array_push(ctx, &out->pieces, ((piece_record){number, 0, 0, 0})));
+    for (size_t i = 0; i < c->parts.count; i++)
+        if (c->parts.data[i].piece >= 0)
+            out->pieces.data[first + (size_t)c->parts.data[i].piece].volume += c->parts.data[i].volume;
+    RBL_TRY(store_vertices(ctx, w, out, first));
+    RBL_TRY(store_triangles(ctx, w, out, first));
 done:
     return status;
 }
@@ -705,11 +285,15 @@ static rbl_status allocate_result(rbl_context *ctx, const assembly *a, rbli_cut_
 {
     rbl_status status = RBL_OK;
     for (size_t i = 0; i < a->block_count; i++) {
-        const assembly_block *b = &a->blocks[i];
+        assembly_block *b = &a->blocks[i];
+        b->first_piece = r->piece_count;
+        b->first_vertex = r->vertex_count;
+        b->first_triangle = r->triangle_count;
+        b->first_row = r->origins.weights_count;
         r->piece_count += b->pieces.count;
-        r->vertex_count += b->sources.count;
-        r->triangle_count += b->origin_source.count;
-        r->origins.weights_count += b->weights.count / 9;
+        r->vertex_count += b->vertex_ids.count;
+        r->triangle_count += b->triangles.count;
+        r->origins.weights_count += b->weighted_count;
         r->film_count += b->film_count;
         r->negative_count += b->negative_count;
         r->split_edge_count += b->split_count;
@@ -726,35 +310,67 @@ static rbl_status allocate_result(rbl_context *ctx, const assembly *a, rbli_cut_
     RBL_TRY_ALLOC(r->origins.source = rbli_alloc(ctx, r->triangle_count, sizeof(int32_t)));
     RBL_TRY_ALLOC(r->origins.weights_index = rbli_alloc(ctx, r->triangle_count, sizeof(int32_t)));
     RBL_TRY_ALLOC(r->origins.weights = rbli_alloc(ctx, r->origins.weights_count, sizeof *r->origins.weights));
+    r->vertex_start[r->piece_count] = (int32_t)r->vertex_count;
+    r->triangle_start[r->piece_count] = (int32_t)r->triangle_count;
 done:
     return status;
 }
 
-static void copy_block(
-    const assembly_block *b, rbli_cut_result *r, size_t *piece, size_t *vertex, size_t *triangle, size_t *row)
+static void write_triangles(const cut_state *s, const assembly_block *b, const piece_record *piece,
+    size_t vertex, size_t triangle, size_t *row, rbli_cut_result *r)
 {
-    if (b->pieces.count == 0) return;
-    memcpy(r->positions + *vertex, b->positions.data, b->positions.count * sizeof(double));
-    memcpy(r->vertex_source + *vertex, b->sources.data, b->sources.count * sizeof(int32_t));
-    memcpy(r->origins.source + *triangle, b->origin_source.data, b->origin_source.count * sizeof(int32_t));
-    if (b->weights.count)
-        memcpy(r->origins.weights + *row, b->weights.data, b->weights.count * sizeof(double));
-    const int32_t *corner = b->triangles.data, *index = b->origin_index.data;
-    for (size_t i = 0; i < b->pieces.count; i++, ++*piece) {
-        const piece_record *p = &b->pieces.data[i];
-        r->piece_cell[*piece] = p->cell;
-        r->piece_volume[*piece] = p->volume;
-        r->vertex_start[*piece] = (int32_t)*vertex;
-        r->triangle_start[*piece] = (int32_t)*triangle;
-        for (int32_t t = 0; t < p->triangle_count; t++, ++*triangle, corner += 3, index++) {
-            for (int j = 0; j < 3; j++)
-                r->triangles[*triangle][j] = corner[j] + (int32_t)*vertex;
-            r->origins.weights_index[*triangle] = *index < 0 ? -1 : *index + (int32_t)*row;
-        }
-        *vertex += (size_t)p->vertex_count;
+    for (int32_t i = 0; i < piece->triangle_count; i++) {
+        const cut_cell_triangle *t = &b->triangles.data[triangle + (size_t)i];
+        size_t at = b->first_triangle + triangle + (size_t)i;
+        for (int corner = 0; corner < 3; corner++)
+            r->triangles[at][corner] = t->v[corner] + (int32_t)(b->first_vertex + vertex);
+        r->origins.source[at] = t->source;
+        r->origins.weights_index[at] = t->weighted ? (int32_t)*row : -1;
+        if (!t->weighted) continue;
+        for (int corner = 0; corner < 3; corner++)
+            vertex_weights(s, b, vertex + (size_t)t->v[corner], s->mesh_view->triangles[t->source],
+                r->origins.weights[*row][corner]);
+        ++*row;
     }
-    *row += b->weights.count / 9;
 }
+
+static void write_block(const cut_state *s, const assembly_block *b, rbli_cut_result *r)
+{
+    for (size_t v = 0; v < b->vertex_ids.count; v++) {
+        int32_t id = b->vertex_ids.data[v];
+        size_t at = b->first_vertex + v;
+        if (id >= 0)
+            cut_source_position(s, id, r->positions[at]);
+        else
+            memcpy(r->positions[at], b->middles.data[-1 - id].position, sizeof r->positions[at]);
+        r->vertex_source[at] = id >= 0 && (size_t)id < s->mesh_view->vertex_count ? id : -1;
+    }
+    size_t vertex = 0, triangle = 0, row = b->first_row;
+    for (size_t i = 0; i < b->pieces.count; i++) {
+        const piece_record *piece = &b->pieces.data[i];
+        r->piece_cell[b->first_piece + i] = piece->cell;
+        r->piece_volume[b->first_piece + i] = piece->volume;
+        r->vertex_start[b->first_piece + i] = (int32_t)(b->first_vertex + vertex);
+        r->triangle_start[b->first_piece + i] = (int32_t)(b->first_triangle + triangle);
+        write_triangles(s, b, piece, vertex, triangle, &row, r);
+        vertex += (size_t)piece->vertex_count;
+        triangle += (size_t)piece->triangle_count;
+    }
+}
+
+static rbl_status write_blocks(
+    rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
+{
+    (void)ctx;
+    (void)block;
+    (void)worker;
+    const assembly *a = user;
+    for (size_t i = begin; i < end; i++)
+        write_block(a->state, &a->blocks[i], a->result);
+    return RBL_OK;
+}
+
+/* ---- contacts ---- */
 
 /// Area and longest side of a cap, in source units.
 static void measure_cap(const cut_state *s, const cut_cap *cap, double *area, double *reach)
@@ -838,7 +454,7 @@ static rbl_status make_contacts(rbl_context *ctx, const assembly *a, rbli_cut_re
             sum.area += list.data[i].area;
             sum.reach += list.data[i].reach;
         }
-        if (sum.area <= FILM_STEPS * a->state->grid.step * sum.reach) continue;
+        if (sum.area <= CUT_FILM_STEPS * a->state->grid.step * sum.reach) continue;
         r->contacts[r->contact_count++] = (rbli_contact){sum.piece_a, sum.piece_b, sum.area};
     }
 done:
@@ -855,19 +471,15 @@ static void free_assembly(rbl_context *ctx, assembly *a)
     rbli_free(ctx, a->cap_piece);
     rbli_free(ctx, a->cell_piece_count);
     for (size_t i = 0; a->workers && i < a->worker_count; i++) {
-        cell_scratch *c = &a->workers[i];
-        void *arrays[] = {c->local, c->stamp, c->triangles.data, c->vertices.data, c->parent.data,
-            c->parts.data, c->order.data, c->slots.data, c->halves.data, c->middles.data, c->windings.data,
-            c->renumber.data};
-        for (size_t j = 0; j < sizeof arrays / sizeof *arrays; j++)
-            rbli_free(ctx, arrays[j]);
+        cut_cell_free(ctx, &a->workers[i].cell);
+        rbli_free(ctx, a->workers[i].start.data);
+        rbli_free(ctx, a->workers[i].renumber.data);
     }
     for (size_t i = 0; a->blocks && i < a->block_count; i++) {
-        assembly_block *b = &a->blocks[i];
-        void *arrays[] = {b->pieces.data, b->positions.data, b->sources.data, b->triangles.data,
-            b->origin_source.data, b->origin_index.data, b->weights.data};
-        for (size_t j = 0; j < sizeof arrays / sizeof *arrays; j++)
-            rbli_free(ctx, arrays[j]);
+        rbli_free(ctx, a->blocks[i].pieces.data);
+        rbli_free(ctx, a->blocks[i].vertex_ids.data);
+        rbli_free(ctx, a->blocks[i].middles.data);
+        rbli_free(ctx, a->blocks[i].triangles.data);
     }
     rbli_free(ctx, a->workers);
     rbli_free(ctx, a->blocks);
@@ -876,7 +488,7 @@ static void free_assembly(rbl_context *ctx, assembly *a)
 rbl_status cut_assemble(rbl_context *ctx, cut_state *state, rbli_cut_result *result)
 {
     rbl_status status = RBL_OK;
-    assembly a = {.state = state, .worker_count = (size_t)rbli_worker_count(ctx)};
+    assembly a = {.state = state, .worker_count = (size_t)rbli_worker_count(ctx), .result = result};
     size_t cells = state->complex_view->cell_count;
     size_t vertex_count = (size_t)state->point_count + state->crossing_count + state->node_count;
     a.block_count = (cells + CELL_GRAIN - 1) / CELL_GRAIN;
@@ -886,18 +498,11 @@ rbl_status cut_assemble(rbl_context *ctx, cut_state *state, rbli_cut_result *res
     RBL_TRY_ALLOC(a.cell_piece_count = rbli_calloc(ctx, cells + 1, sizeof(int32_t)));
     RBL_TRY_ALLOC(a.workers = rbli_calloc(ctx, a.worker_count, sizeof *a.workers));
     RBL_TRY_ALLOC(a.blocks = rbli_calloc(ctx, a.block_count, sizeof *a.blocks));
-    for (size_t i = 0; i < a.worker_count; i++) {
-        RBL_TRY_ALLOC(a.workers[i].local = rbli_alloc(ctx, vertex_count, sizeof(int32_t)));
-        RBL_TRY_ALLOC(a.workers[i].stamp = rbli_alloc(ctx, vertex_count, sizeof(int32_t)));
-        memset(a.workers[i].stamp, 0xff, vertex_count * sizeof(int32_t));
-    }
+    for (size_t i = 0; i < a.worker_count; i++)
+        RBL_TRY(cut_cell_init(ctx, &a.workers[i].cell, vertex_count));
     RBL_TRY(rbli_parallel_for(ctx, cells, CELL_GRAIN, cell_block, &a));
     RBL_TRY(allocate_result(ctx, &a, result));
-    size_t piece = 0, vertex = 0, triangle = 0, row = 0;
-    for (size_t i = 0; i < a.block_count; i++)
-        copy_block(&a.blocks[i], result, &piece, &vertex, &triangle, &row);
-    result->vertex_start[piece] = (int32_t)vertex;
-    result->triangle_start[piece] = (int32_t)triangle;
+    RBL_TRY(rbli_parallel_for(ctx, a.block_count, 1, write_blocks, &a));
     for (size_t cell = 0, first = 0; cell <= cells; cell++) {
         size_t count = (size_t)a.cell_piece_count[cell];
         a.cell_piece_count[cell] = (int32_t)first;

@@ -38,7 +38,7 @@ static double triangle_shape(const double *flat, int32_t a, int32_t b, int32_t c
     double e0 = (q[0] - p[0]) * (q[0] - p[0]) + (q[1] - p[1]) * (q[1] - p[1]);
     double e1 = (r[0] - q[0]) * (r[0] - q[0]) + (r[1] - q[1]) * (r[1] - q[1]);
     double e2 = (p[0] - r[0]) * (p[0] - r[0]) + (p[1] - r[1]) * (p[1] - r[1]);
-    double longest = fmax(fmax(e0, e1), e2);
+    double longest = cut_max(cut_max(e0, e1), e2);
     return longest > 0 ? area / longest : 0;
 }
 
@@ -53,7 +53,7 @@ static double fan_height(const double *flat, int32_t count, int32_t apex, double
         double e0 = (q[0] - p[0]) * (q[0] - p[0]) + (q[1] - p[1]) * (q[1] - p[1]);
         double e1 = (r[0] - q[0]) * (r[0] - q[0]) + (r[1] - q[1]) * (r[1] - q[1]);
         double e2 = (p[0] - r[0]) * (p[0] - r[0]) + (p[1] - r[1]) * (p[1] - r[1]);
-        double longest = fmax(fmax(e0, e1), e2);
+        double longest = cut_max(cut_max(e0, e1), e2);
         double height = longest > 0 ? area * fabs(area) / longest : 0; /* squared, signed */
         if (height < lowest) lowest = height;
         if (lowest < least) return -INFINITY;
@@ -181,7 +181,7 @@ static void fill_box(
     for (int axis = 0; axis < 3; axis++) {
         double a = state->points[triangle->v[0]][axis], b = state->points[triangle->v[1]][axis];
         double c = state->points[triangle->v[2]][axis];
-        double low = fmin(fmin(a, b), c), high = fmax(fmax(a, b), c);
+        double low = cut_min(cut_min(a, b), c), high = cut_max(cut_max(a, b), c);
         box->low[axis] = (float)(low - fabs(low) * 0x1p-23);
         box->high[axis] = (float)(high + fabs(high) * 0x1p-23);
     }

@@ -104,18 +104,26 @@ static rbl_status record_end(rbl_context *ctx, segment *s, int *found, bool star
     return RBL_OK;
 }
 
-/// Intersects mesh triangle `a` with a triangle of the complex; `*found` is 3 when they meet.
+/// Whether the plane of a triangle of the complex separates the corners of mesh triangle `a`; most candidates
+/// end here.
+static bool crosses_plane(const cut_state *state, const int32_t a[3], int32_t k_index, int side[3])
+{
+    const cut_k_triangle *k = &state->complex.triangles[k_index];
+    const cut_plane *plane = &state->complex.planes[k_index];
+    for (int i = 0; i < 3; i++)
+        side[i] = side_of_plane(state, plane, k->v, a[i]);
+    return side[0] != side[1] || side[1] != side[2];
+}
+
+/// Intersects mesh triangle `a`, whose corners lie on the given sides, with a triangle of the complex;
+/// `*found` is 3 when they meet.
 static rbl_status intersect_pair(rbl_context *ctx, const cut_state *state, const int32_t a[3],
-    const cut_plane *mesh_plane, int32_t k_index, segment *s, int *found)
+    const int a_side[3], const cut_plane *mesh_plane, int32_t k_index, segment *s, int *found)
 {
     rbl_status status = RBL_OK;
     const cut_k_triangle *k = &state->complex.triangles[k_index];
-    const cut_plane *k_plane = &state->complex.planes[k_index];
+    int k_side[3];
     *found = 0;
-    int a_side[3], k_side[3];
-    for (int i = 0; i < 3; i++)
-        a_side[i] = side_of_plane(state, k_plane, k->v, a[i]);
-    if (a_side[0] == a_side[1] && a_side[1] == a_side[2]) return RBL_OK;
     for (int i = 0; i < 3; i++)
         k_side[i] = side_of_plane(state, mesh_plane, a, k->v[i]);
     if (k_side[0] == k_side[1] && k_side[1] == k_side[2]) return RBL_OK;
@@ -364,8 +372,8 @@ static rbl_status cut_one_triangle(rbl_context *ctx, const flood *f, worker_scra
     float low[3], high[3];
     for (int axis = 0; axis < 3; axis++) {
         double x = state->points[a[0]][axis], y = state->points[a[1]][axis], z = state->points[a[2]][axis];
-        low[axis] = (float)fmin(fmin(x, y), z);
-        high[axis] = (float)fmax(fmax(x, y), z);
+        low[axis] = (float)cut_min(cut_min(x, y), z);
+        high[axis] = (float)cut_max(cut_max(x, y), z);
     }
     cut_plane mesh_plane;
     bool have_plane = false;
@@ -376,12 +384,14 @@ static rbl_status cut_one_triangle(rbl_context *ctx, const flood *f, worker_scra
         if (low[0] > box->high[0] || high[0] < box->low[0] || low[1] > box->high[1] ||
             high[1] < box->low[1] || low[2] > box->high[2] || high[2] < box->low[2])
             continue;
+        int side[3];
+        if (!crosses_plane(state, a, list[i], side)) continue;
         if (!have_plane)
             mesh_plane = cut_plane_make(state->points[a[0]], state->points[a[1]], state->points[a[2]]);
         have_plane = true;
         segment s;
         int found;
-        RBL_TRY(intersect_pair(ctx, state, a, &mesh_plane, list[i], &s, &found));
+        RBL_TRY(intersect_pair(ctx, state, a, side, &mesh_plane, list[i], &s, &found));
         if (found) RBL_TRY(rbli_array_push(ctx, &w->segments, s));
     }
     if (w->segments.count == 0) return RBL_OK;

@@ -13,7 +13,7 @@ cut_plane cut_plane_make(const double a[3], const double b[3], const double c[3]
         plane.base[axis] = a[axis];
         u[axis] = b[axis] - a[axis];
         v[axis] = c[axis] - a[axis];
-        m[axis] = fmax(fabs(u[axis]), fabs(v[axis]));
+        m[axis] = cut_max(fabs(u[axis]), fabs(v[axis]));
     }
     for (int axis = 0; axis < 3; axis++) {
         int i = (axis + 1) % 3, j = (axis + 2) % 3;
@@ -35,10 +35,18 @@ void cut_projection_axes(const double normal[3], int32_t axes[2])
 
 /* ---- half-edges ---- */
 
+/// A half-edge in the bucket of its edge's smaller end: larger end, direction, number; sorts by these.
+typedef uint64_t half_entry;
+
+static half_entry make_entry(int32_t larger, bool backward, int32_t half)
+{
+    return (uint64_t)larger << 33 | (uint64_t)backward << 32 | (uint64_t)half;
+}
+
 typedef struct pairing {
     cut_state *state;
-    const int32_t *start; /* [vertex_count + 1] half-edges by their smaller end */
-    int32_t *halves;
+    const int32_t *start; /* [vertex_count + 1] entries by the smaller end */
+    half_entry *entries;
     _Atomic(int32_t) first_open; /* lowest half-edge without a partner, INT32_MAX for none */
 } pairing;
 
@@ -49,25 +57,17 @@ static void report_open(pairing *p, int32_t half)
     }
 }
 
-/// Larger end of an edge, then direction.
-static uint64_t half_key(const cut_state *state, int32_t half)
+/// Shell sort: buckets are tiny, and a fan of thousands still goes well.
+static void sort_entries(half_entry *entries, size_t count)
 {
-    uint64_t a = (uint64_t)cut_half_start(state, half), b = (uint64_t)cut_half_end(state, half);
-    return a < b ? b << 1 : a << 1 | 1;
-}
-
-static void sort_halves(const cut_state *state, int32_t *halves, size_t count)
-{
-    /* Shell sort: buckets are tiny, and a fan of thousands still goes well. */
     static const size_t gaps[] = {701, 301, 132, 57, 23, 10, 4, 1};
-    for (size_t g = 0; g < sizeof gaps / sizeof *gaps; g++)
+    for (size_t g = count > 12 ? 0 : 7; g < sizeof gaps / sizeof *gaps; g++)
         for (size_t i = gaps[g]; i < count; i++) {
-            int32_t moving = halves[i];
-            uint64_t key = half_key(state, moving);
+            half_entry moving = entries[i];
             size_t j = i;
-            for (; j >= gaps[g] && half_key(state, halves[j - gaps[g]]) > key; j -= gaps[g])
-                halves[j] = halves[j - gaps[g]];
-            halves[j] = moving;
+            for (; j >= gaps[g] && entries[j - gaps[g]] > moving; j -= gaps[g])
+                entries[j] = entries[j - gaps[g]];
+            entries[j] = moving;
         }
 }
 
@@ -77,24 +77,49 @@ static rbl_status pair_block(rbl_context *ctx, size_t begin, size_t end, size_t 
     (void)block;
     (void)worker;
     pairing *p = user;
-    const cut_state *state = p->state;
+    int32_t *opposite = p->state->mesh.opposite;
     for (size_t v = begin; v < end; v++) {
-        int32_t *halves = p->halves + p->start[v];
+        half_entry *entries = p->entries + p->start[v];
         size_t count = (size_t)(p->start[v + 1] - p->start[v]);
-        sort_halves(state, halves, count);
+        sort_entries(entries, count);
         for (size_t i = 0; i < count;) {
-            uint64_t key = half_key(state, halves[i]);
             size_t j = i + 1;
-            while (j < count && half_key(state, halves[j]) >> 1 == key >> 1)
+            while (j < count && entries[j] >> 33 == entries[i] >> 33)
                 j++;
-            if (j - i == 2 && (key & 1) == 0 && half_key(state, halves[i + 1]) == (key | 1)) {
-                state->mesh.opposite[halves[i]] = halves[i + 1];
-                state->mesh.opposite[halves[i + 1]] = halves[i];
+            if (j - i == 2 && (entries[i] >> 32 & 1) == 0 && (entries[i + 1] >> 32 & 1) == 1) {
+                int32_t a = (int32_t)(entries[i] & 0x7fffffff), b = (int32_t)(entries[i + 1] & 0x7fffffff);
+                opposite[a] = b;
+                opposite[b] = a;
             } else {
                 for (size_t k = i; k < j; k++)
-                    report_open(p, halves[k]);
+                    report_open(p, (int32_t)(entries[k] & 0x7fffffff));
             }
             i = j;
+        }
+    }
+    return RBL_OK;
+}
+
+/// Counts half-edges by the smaller end; refuses indices out of range and repeated vertices.
+static rbl_status count_half_edges(rbl_context *ctx, cut_state *state, int32_t *start)
+{
+    const rbli_mesh_view *mesh = state->mesh_view;
+    int32_t *vertex_half = state->mesh.vertex_half;
+    for (size_t v = 0; v < mesh->vertex_count; v++)
+        vertex_half[v] = -1;
+    for (size_t t = 0; t < mesh->triangle_count; t++) {
+        const int32_t *v = mesh->triangles[t];
+        for (int i = 0; i < 3; i++) {
+            int32_t a = v[i], b = v[i == 2 ? 0 : i + 1];
+            if (a < 0 || (size_t)a >= mesh->vertex_count)
+                return rbli_fail(
+                    ctx, RBL_ERR_ARGUMENT, "triangle %zu names vertex %d of %zu", t, a, mesh->vertex_count);
+            if (a == b) return rbli_fail(ctx, RBL_ERR_OPEN_MESH, "triangle %zu has vertex %d twice", t, a);
+            if (vertex_half[a] < 0) vertex_half[a] = (int32_t)(3 * t) + i;
+        }
+        for (int i = 0; i < 3; i++) {
+            int32_t a = v[i], b = v[i == 2 ? 0 : i + 1];
+            start[(a < b ? a : b) + 2]++;
         }
     }
     return RBL_OK;
@@ -104,36 +129,20 @@ static rbl_status pair_half_edges(rbl_context *ctx, cut_state *state)
 {
     const rbli_mesh_view *mesh = state->mesh_view;
     rbl_status status = RBL_OK;
-    int32_t *start = NULL, *halves = NULL;
+    int32_t *start = NULL;
+    half_entry *entries = NULL;
     RBL_TRY_ALLOC(start = rbli_calloc(ctx, mesh->vertex_count + 2, sizeof *start));
-    RBL_TRY_ALLOC(halves = rbli_alloc(ctx, mesh->triangle_count * 3, sizeof *halves));
-    int32_t *vertex_half = state->mesh.vertex_half;
-    for (size_t v = 0; v < mesh->vertex_count; v++)
-        vertex_half[v] = -1;
-    for (size_t t = 0; t < mesh->triangle_count; t++) {
-        for (int i = 0; i < 3; i++) {
-            int32_t a = mesh->triangles[t][i], b = mesh->triangles[t][i == 2 ? 0 : i + 1];
-            if (a < 0 || (size_t)a >= mesh->vertex_count) {
-                status = rbli_fail(
-                    ctx, RBL_ERR_ARGUMENT, "triangle %zu names vertex %d of %zu", t, a, mesh->vertex_count);
-                goto done;
-            }
-            if (a == b) {
-                status = rbli_fail(ctx, RBL_ERR_OPEN_MESH, "triangle %zu has vertex %d twice", t, a);
-                goto done;
-            }
-            if (vertex_half[a] < 0) vertex_half[a] = (int32_t)(3 * t) + i;
-            start[(a < b ? a : b) + 2]++;
-        }
-    }
+    RBL_TRY_ALLOC(entries = rbli_alloc(ctx, mesh->triangle_count * 3, sizeof *entries));
+    RBL_TRY(count_half_edges(ctx, state, start));
     for (size_t v = 0; v < mesh->vertex_count; v++)
         start[v + 2] += start[v + 1];
     for (size_t t = 0; t < mesh->triangle_count; t++)
         for (int i = 0; i < 3; i++) {
             int32_t a = mesh->triangles[t][i], b = mesh->triangles[t][i == 2 ? 0 : i + 1];
-            halves[start[(a < b ? a : b) + 1]++] = (int32_t)(3 * t) + i;
+            int32_t half = (int32_t)(3 * t) + i;
+            entries[start[(a < b ? a : b) + 1]++] = make_entry(a < b ? b : a, a > b, half);
         }
-    pairing p = {state, start, halves, INT32_MAX};
+    pairing p = {state, start, entries, INT32_MAX};
     RBL_TRY(rbli_parallel_for(ctx, mesh->vertex_count, 8192, pair_block, &p));
     int32_t open = atomic_load(&p.first_open);
     if (open != INT32_MAX)
@@ -142,7 +151,7 @@ static rbl_status pair_half_edges(rbl_context *ctx, cut_state *state)
             cut_half_end(state, open), open / 3);
 done:
     rbli_free(ctx, start);
-    rbli_free(ctx, halves);
+    rbli_free(ctx, entries);
     return status;
 }
 
@@ -245,7 +254,7 @@ static void triangle_box(const cut_state *state, int32_t triangle, float box[6])
     for (int axis = 0; axis < 3; axis++) {
         double a = state->points[v[0]][axis], b = state->points[v[1]][axis], c = state->points[v[2]][axis];
         /* Rounded outward: a float has 24 bits. */
-        double low = fmin(fmin(a, b), c), high = fmax(fmax(a, b), c);
+        double low = cut_min(cut_min(a, b), c), high = cut_max(cut_max(a, b), c);
         box[axis] = (float)(low - fabs(low) * 0x1p-23);
         box[axis + 3] = (float)(high + fabs(high) * 0x1p-23);
     }
@@ -392,8 +401,8 @@ static rbl_status used_box(rbl_context *ctx, const cut_state *state, double low[
         for (int axis = 0; axis < 3; axis++) {
             double x = mesh->positions[v][axis];
             if (!isfinite(x)) return rbli_fail(ctx, RBL_ERR_ARGUMENT, "mesh vertex %zu is not finite", v);
-            low[axis] = fmin(low[axis], x);
-            high[axis] = fmax(high[axis], x);
+            low[axis] = cut_min(low[axis], x);
+            high[axis] = cut_max(high[axis], x);
         }
     }
     return RBL_OK;

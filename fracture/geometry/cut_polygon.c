@@ -66,7 +66,9 @@ static bool same_place(const ring_vertex *a, const ring_vertex *b)
 /// Height over the longest side, relative to that side: 0.87 for an equilateral triangle, 0 for a flat one.
 static double ear_shape(const ring_vertex *a, const ring_vertex *b, const ring_vertex *c)
 {
-    double longest = fmax(fmax(squared_distance(a, b), squared_distance(b, c)), squared_distance(c, a));
+    double ab = squared_distance(a, b), bc = squared_distance(b, c), ca = squared_distance(c, a);
+    double longest = ab > bc ? ab : bc;
+    if (ca > longest) longest = ca;
     return longest > 0 ? area2(a, b, c) / longest : 0;
 }
 

@@ -21,7 +21,7 @@ static const double FILTER_BOUND = 5.2e-15;
 
 rbli_grid rbli_grid_make(const double box_min[3], const double box_max[3])
 {
-    rbli_grid grid = {{0, 0, 0}, 1};
+    rbli_grid grid = {{0, 0, 0}, 1, 1};
     double size = 0;
     for (int axis = 0; axis < 3; axis++)
         size = fmax(size, box_max[axis] - box_min[axis]);
@@ -29,6 +29,7 @@ rbli_grid rbli_grid_make(const double box_min[3], const double box_max[3])
     int exponent;
     frexp(size, &exponent); /* size < 2^exponent */
     grid.step = ldexp(1.0, exponent - RBLI_GRID_BITS);
+    grid.inverse_step = ldexp(1.0, RBLI_GRID_BITS - exponent);
     double coarse = ldexp(1.0, exponent - 6); /* a short centre keeps source − centre exact where it can be */
     for (int axis = 0; axis < 3; axis++) {
         double middle = box_min[axis] + (box_max[axis] - box_min[axis]) / 2;
@@ -248,6 +249,13 @@ rbli_orient_value rbli_orient_leading(
     return leading_when_zero(points, (int32_t[]){a, b, c, d});
 }
 
+/// Without the call that fmax is.
+static inline double largest3(double a, double b, double c)
+{
+    double larger = a > b ? a : b;
+    return larger > c ? larger : c;
+}
+
 int rbli_orient(const rbli_orient_points *points, int32_t a, int32_t b, int32_t c, int32_t d)
 {
     const double *pa = points->positions[a], *pb = points->positions[b];
@@ -256,9 +264,9 @@ int rbli_orient(const rbli_orient_points *points, int32_t a, int32_t b, int32_t 
     double cx = pc[0] - pa[0], cy = pc[1] - pa[1], cz = pc[2] - pa[2];
     double dx = pd[0] - pa[0], dy = pd[1] - pa[1], dz = pd[2] - pa[2];
     double det = (by * cz - bz * cy) * dx + (bz * cx - bx * cz) * dy + (bx * cy - by * cx) * dz;
-    double mx = fmax(fmax(fabs(bx), fabs(cx)), fabs(dx));
-    double my = fmax(fmax(fabs(by), fabs(cy)), fabs(dy));
-    double mz = fmax(fmax(fabs(bz), fabs(cz)), fabs(dz));
+    double mx = largest3(fabs(bx), fabs(cx), fabs(dx));
+    double my = largest3(fabs(by), fabs(cy), fabs(dy));
+    double mz = largest3(fabs(bz), fabs(cz), fabs(dz));
     double bound = FILTER_BOUND * mx * my * mz;
     if (det > bound) return 1;
     if (det < -bound) return -1;

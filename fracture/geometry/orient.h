@@ -20,7 +20,7 @@ enum {
 /// Maps source coordinates to the grid: grid = round((x − center) / step); step is a power of two.
 typedef struct rbli_grid {
     double center[3];
-    double step;
+    double step, inverse_step;
 } rbli_grid;
 
 /// The grid whose 2^48 steps hold the box; a degenerate box is fine.
@@ -28,8 +28,9 @@ rbli_grid rbli_grid_make(const double box_min[3], const double box_max[3]);
 /// Rounds to the grid.
 static inline void rbli_grid_snap(const rbli_grid *grid, const double source[3], double out[3])
 {
+    const double shift = 0x1.8p52; /* adding it rounds to an integer, as |x| < 2^51 */
     for (int axis = 0; axis < 3; axis++)
-        out[axis] = nearbyint((source[axis] - grid->center[axis]) / grid->step);
+        out[axis] = ((source[axis] - grid->center[axis]) * grid->inverse_step + shift) - shift;
 }
 /// Back to source coordinates; `position` need not be an integer.
 static inline void rbli_grid_unsnap(const rbli_grid *grid, const double position[3], double out[3])

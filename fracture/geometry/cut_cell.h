@@ -1,0 +1,83 @@
+#ifndef RUBBLE_GEOMETRY_CUT_CELL_H
+#define RUBBLE_GEOMETRY_CUT_CELL_H
+
+/// One cell of the cut on its way to pieces: local vertices and triangles, edges made unique, connected
+/// parts.
+
+#include "fracture/geometry/cut_internal.h"
+
+typedef struct cut_cell_triangle {
+    int32_t v[3];     /* local vertices */
+    int32_t source;   /* mesh triangle, or −1 − facet */
+    int32_t weighted; /* corners are not the source's */
+} cut_cell_triangle;
+
+/// A vertex of the cell: an arrangement vertex, or −1 − m for middle point m.
+typedef struct cut_cell_vertex {
+    double position[3];
+    int32_t id;
+} cut_cell_vertex;
+
+/// The middle of two local vertices.
+typedef struct cut_middle {
+    int32_t ends[2];
+} cut_middle;
+
+/// A connected part of a cell.
+typedef struct cut_part {
+    double volume, area;
+    double noise;   /* rounding of the volume, in units of 2^-50 */
+    int32_t first;  /* its lowest vertex number; volumes are measured from there */
+    int32_t lowest; /* its first vertex in the order (x, y, z) */
+    int32_t owner;  /* the part whose piece it belongs to, −1: left out */
+    int32_t piece;  /* number within the cell */
+} cut_part;
+
+typedef struct cut_edge_slot {
+    int32_t low, high; /* −1: free */
+    int32_t count[2];  /* half-edges up and down */
+    int32_t first;     /* in `halves` */
+} cut_edge_slot;
+
+/// Which cell an arrangement vertex was last seen in, and its local number there.
+typedef struct cut_local {
+    int32_t cell, local;
+} cut_local;
+
+/// What belongs to a cell: untouched mesh triangles, faces, caps (2 × cap + side; side 1 is the positive
+/// cell).
+typedef struct cut_items {
+    const int32_t *items[3];
+    size_t count[3];
+} cut_items;
+
+typedef struct cut_cell {
+    cut_local *locals; /* [arrangement vertices] */
+    RBLI_ARRAY(cut_cell_triangle) triangles;
+    RBLI_ARRAY(cut_cell_vertex) vertices;
+    RBLI_ARRAY(cut_middle) middles;
+    RBLI_ARRAY(int32_t) part_of; /* of each vertex */
+    RBLI_ARRAY(cut_part) parts;
+    RBLI_ARRAY(int32_t) pieces; /* the part that gives a piece its name, by piece */
+    size_t cap_first;           /* first triangle that is a cap; caps are in the order of the items */
+    size_t film_count, negative_count, split_count; /* summed over cells; the caller resets them */
+    /* Scratch. */
+    RBLI_ARRAY(cut_edge_slot) slots;
+    RBLI_ARRAY(int32_t) halves, half_middles, windings;
+} cut_cell;
+
+/// Parts whose volume is below this many grid steps × their area are rounding, not pieces; contacts likewise.
+#define CUT_FILM_STEPS 4.0
+
+rbl_status cut_cell_init(rbl_context *ctx, cut_cell *cell, size_t arrangement_vertex_count);
+void cut_cell_free(rbl_context *ctx, cut_cell *cell);
+
+/// Fills triangles, vertices, parts and pieces of cell `number`. An edge that would occur twice gets a middle
+/// point.
+rbl_status cut_cell_build(
+    rbl_context *ctx, const cut_state *state, const cut_items *items, int32_t number, cut_cell *cell);
+
+/// Source coordinates of an arrangement vertex.
+void cut_source_position(const cut_state *state, int32_t vertex, double position[3]);
+
+#endif
