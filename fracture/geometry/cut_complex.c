@@ -175,29 +175,34 @@ done:
     return status;
 }
 
-static void fill_box(
-    const cut_state *state, const cut_k_triangle *triangle, const cut_plane *plane, cut_k_box *box)
+static void fill_box(const cut_state *state, int32_t facet, const double normal[3], cut_k_box *box)
 {
+    const rbli_cell_complex *source = state->complex_view;
+    const int32_t *loop = source->facet_vertices + source->facet_start[facet];
+    int32_t count = source->facet_start[facet + 1] - source->facet_start[facet];
+    const double(*points)[3] = (const double(*)[3])state->points + state->complex.first_point;
+    double length = sqrt(normal[0] * normal[0] + normal[1] * normal[1] + normal[2] * normal[2]);
+    double lowest = INFINITY, highest = -INFINITY;
+    box->separates = source->facet_cells[facet][0] != source->facet_cells[facet][1];
     for (int axis = 0; axis < 3; axis++) {
-        double a = state->points[triangle->v[0]][axis], b = state->points[triangle->v[1]][axis];
-        double c = state->points[triangle->v[2]][axis];
-        double low = cut_min(cut_min(a, b), c), high = cut_max(cut_max(a, b), c);
+        double low = INFINITY, high = -INFINITY;
+        for (int32_t i = 0; i < count; i++) {
+            low = cut_min(low, points[loop[i]][axis]);
+            high = cut_max(high, points[loop[i]][axis]);
+        }
         box->low[axis] = (float)(low - fabs(low) * 0x1p-23);
         box->high[axis] = (float)(high + fabs(high) * 0x1p-23);
+        box->normal[axis] = length > 0 ? (float)(normal[axis] / length) : 0;
     }
-    const double *n = plane->normal;
-    double length = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]), offset = 0;
-    /* A thin triangle's normal is not to be trusted: then the plane excludes nothing. */
-    double trusted = 0;
-    for (int axis = 0; axis < 3; axis++)
-        trusted = fmax(trusted, plane->weight[axis]);
-    bool usable = length > trusted * 0x1p30;
-    for (int axis = 0; axis < 3; axis++) {
-        double unit = usable ? n[axis] / length : 0;
-        box->normal[axis] = (float)unit;
-        offset += (double)box->normal[axis] * plane->base[axis];
+    for (int32_t i = 0; i < count; i++) {
+        double height = 0;
+        for (int axis = 0; axis < 3; axis++)
+            height += box->normal[axis] * points[loop[i]][axis];
+        lowest = cut_min(lowest, height);
+        highest = cut_max(highest, height);
     }
-    box->offset = (float)offset;
+    box->offset = 0.5 * (lowest + highest);
+    box->thickness = 0.5 * (highest - lowest) + 1; /* a grid step more than the rounding of this */
 }
 
 /// Appends a facet's triangles; diagonals become flat edges.
@@ -211,8 +216,8 @@ static rbl_status add_facet(rbl_context *ctx, builder *b, int32_t facet)
     double normal[3];
     loop_normal(b->state, loop, (size_t)count, normal);
     cut_projection_axes(normal, k->facet_axes[facet]);
-    const int32_t *cells = k->source->facet_cells[facet];
-    if (cells[0] == cells[1]) return RBL_OK; /* separates nothing */
+    fill_box(b->state, facet, normal, &k->boxes[facet]);
+    if (!k->boxes[facet].separates) return RBL_OK;
     RBL_TRY(triangulate_loop(ctx, b, loop, count, k->facet_axes[facet]));
     size_t first_diagonal = k->edge_count;
     for (size_t i = 0; i < b->corners.count; i += 3) {
@@ -237,10 +242,6 @@ static rbl_status add_facet(rbl_context *ctx, builder *b, int32_t facet)
         const double(*p)[3] = (const double(*)[3])b->state->points;
         k->planes[k->triangle_count] =
             cut_plane_make(p[triangle->v[0]], p[triangle->v[1]], p[triangle->v[2]]);
-        cut_k_box *box = &k->boxes[k->triangle_count];
-        box->triangle = (int32_t)k->triangle_count;
-        box->padding = 0;
-        fill_box(b->state, triangle, &k->planes[k->triangle_count], box);
         k->triangle_count++;
     }
 done:
@@ -268,7 +269,7 @@ rbl_status cut_prepare_complex(rbl_context *ctx, cut_state *state)
     }
     RBL_TRY_ALLOC(k->triangles = rbli_alloc(ctx, triangle_count, sizeof *k->triangles));
     RBL_TRY_ALLOC(k->planes = rbli_alloc(ctx, triangle_count, sizeof *k->planes));
-    RBL_TRY_ALLOC(k->boxes = rbli_alloc(ctx, triangle_count, sizeof *k->boxes));
+    RBL_TRY_ALLOC(k->boxes = rbli_alloc(ctx, source->facet_count, sizeof *k->boxes));
     RBL_TRY_ALLOC(k->facet_axes = rbli_alloc(ctx, source->facet_count, sizeof *k->facet_axes));
     RBL_TRY_ALLOC(k->facet_triangle_start = rbli_alloc(ctx, source->facet_count + 1, sizeof(int32_t)));
     RBL_TRY(number_edges(ctx, &b));

@@ -36,6 +36,7 @@ typedef struct worker_scratch {
     RBLI_ARRAY(segment) segments;
     int32_t *edge_node;  /* [real_edge_count] node of an edge on the current triangle … */
     int32_t *edge_stamp; /* … valid where this is the triangle */
+    int32_t *k_side; /* [complex vertices] 2 × mesh triangle + (1 on its outside), the last one asked about */
 } worker_scratch;
 
 typedef struct flood_task {
@@ -62,7 +63,7 @@ static bool box_meets(const float node[6], const cut_k_box *k)
     if (node[0] > k->high[0] || node[3] < k->low[0] || node[1] > k->high[1] || node[4] < k->low[1] ||
         node[2] > k->high[2] || node[5] < k->low[2])
         return false;
-    float distance = -k->offset, reach = 0;
+    float distance = -(float)k->offset, reach = (float)k->thickness;
     for (int axis = 0; axis < 3; axis++) {
         float middle = 0.5f * (node[axis] + node[axis + 3]), half = node[axis + 3] - middle;
         distance += k->normal[axis] * middle;
@@ -104,6 +105,18 @@ static rbl_status record_end(rbl_context *ctx, segment *s, int *found, bool star
     return RBL_OK;
 }
 
+/// Whether a mesh triangle lies on one side of a facet's slab.
+static bool misses_slab(const cut_state *state, const int32_t a[3], const cut_k_box *box)
+{
+    double height[3];
+    for (int i = 0; i < 3; i++) {
+        const double *p = state->points[a[i]];
+        height[i] = box->normal[0] * p[0] + box->normal[1] * p[1] + box->normal[2] * p[2] - box->offset;
+    }
+    return (height[0] > box->thickness && height[1] > box->thickness && height[2] > box->thickness) ||
+           (height[0] < -box->thickness && height[1] < -box->thickness && height[2] < -box->thickness);
+}
+
 /// Whether the plane of a triangle of the complex separates the corners of mesh triangle `a`; most candidates
 /// end here.
 static bool crosses_plane(const cut_state *state, const int32_t a[3], int32_t k_index, int side[3])
@@ -115,17 +128,31 @@ static bool crosses_plane(const cut_state *state, const int32_t a[3], int32_t k_
     return side[0] != side[1] || side[1] != side[2];
 }
 
-/// Intersects mesh triangle `a`, whose corners lie on the given sides, with a triangle of the complex;
-/// `*found` is 3 when they meet.
-static rbl_status intersect_pair(rbl_context *ctx, const cut_state *state, const int32_t a[3],
-    const int a_side[3], const cut_plane *mesh_plane, int32_t k_index, segment *s, int *found)
+/// A complex vertex's side of a mesh triangle, remembered for the other facets at the vertex.
+static int side_of_mesh_triangle(
+    const cut_state *state, worker_scratch *w, const cut_plane *plane, int32_t triangle, int32_t point)
 {
+    int32_t *known = &w->k_side[point - state->complex.first_point];
+    if (*known >> 1 != triangle) {
+        int side = side_of_plane(state, plane, state->mesh_view->triangles[triangle], point);
+        *known = 2 * triangle + (side > 0);
+    }
+    return *known & 1 ? 1 : -1;
+}
+
+/// Intersects a mesh triangle, whose corners lie on the given sides, with a triangle of the complex;
+/// `*found` is 3 when they meet.
+static rbl_status intersect_pair(rbl_context *ctx, const cut_state *state, worker_scratch *w,
+    int32_t triangle, const int a_side[3], const cut_plane *mesh_plane, int32_t k_index, segment *s,
+    int *found)
+{
+    const int32_t *a = state->mesh_view->triangles[triangle];
     rbl_status status = RBL_OK;
     const cut_k_triangle *k = &state->complex.triangles[k_index];
     int k_side[3];
     *found = 0;
     for (int i = 0; i < 3; i++)
-        k_side[i] = side_of_plane(state, mesh_plane, a, k->v[i]);
+        k_side[i] = side_of_mesh_triangle(state, w, mesh_plane, triangle, k->v[i]);
     if (k_side[0] == k_side[1] && k_side[1] == k_side[2]) return RBL_OK;
 
     int lines[3][3] = {{0}}; /* side i of the mesh triangle against edge j of the complex's, 0: not asked */
@@ -181,19 +208,19 @@ static void end_position(
         out[axis] = from[axis] + t * (to[axis] - from[axis]);
 }
 
+/// Facets no thicker than this many grid steps are plane.
+static const double PLANE_FACET = 64;
+
 /// True where a facet that is plane is crossed at an angle: then its line on the mesh triangle is straight.
-static bool surely_straight(
-    const cut_state *state, const cut_plane *mesh_plane, const segment *first, const segment *next)
+static bool surely_straight(const cut_state *state, const cut_plane *mesh_plane, int32_t facet)
 {
-    const float *n = state->complex.boxes[first->triangle].normal,
-                *m = state->complex.boxes[next->triangle].normal;
-    double same = 0, dot = 0, squared = 0;
+    const cut_k_box *box = &state->complex.boxes[facet];
+    double dot = 0, squared = 0;
     for (int axis = 0; axis < 3; axis++) {
-        same += (double)n[axis] * m[axis];
-        dot += n[axis] * mesh_plane->normal[axis];
+        dot += box->normal[axis] * mesh_plane->normal[axis];
         squared += mesh_plane->normal[axis] * mesh_plane->normal[axis];
     }
-    return same > 1 - 1e-5 && dot * dot < 0.96 * squared;
+    return box->thickness < PLANE_FACET && dot * dot < 0.96 * squared;
 }
 
 /// Whether q lies on segment p–r up to rounding.
@@ -278,7 +305,6 @@ static rbl_status chain_facet(rbl_context *ctx, const flood *f, worker_scratch *
         cut_chain chain = {.facet = group[i].facet, .bend_start = (int32_t)out->bends.count};
         RBL_TRY(chain_end(ctx, f, w, out, triangle, a, &group[i], 0, &chain));
         const segment *last = &group[i];
-        bool straight = true;
         links.count = 0;
         joined++;
         while (is_flat_end(state, &last->end[1])) {
@@ -291,12 +317,11 @@ static rbl_status chain_facet(rbl_context *ctx, const flood *f, worker_scratch *
                     ctx, RBL_ERR_INTERNAL, "cut: a chain on facet %d ends on a diagonal", group[i].facet);
                 goto done;
             }
-            straight = straight && surely_straight(state, mesh_plane, last, &group[next]);
             RBL_TRY(rbli_array_push(ctx, &links, (int32_t)next));
             last = &group[next];
             joined++;
         }
-        if (!straight)
+        if (links.count > 0 && !surely_straight(state, mesh_plane, group[i].facet))
             RBL_TRY(
                 keep_bends(ctx, f, w, out, triangle, a, &group[i], links.data, links.count, group, &chain));
         RBL_TRY(chain_end(ctx, f, w, out, triangle, a, last, 1, &chain));
@@ -375,6 +400,7 @@ static rbl_status cut_one_triangle(rbl_context *ctx, const flood *f, worker_scra
         low[axis] = (float)cut_min(cut_min(x, y), z);
         high[axis] = (float)cut_max(cut_max(x, y), z);
     }
+    const int32_t *k_start = state->complex.facet_triangle_start;
     cut_plane mesh_plane;
     bool have_plane = false;
     w->segments.count = 0;
@@ -384,15 +410,17 @@ static rbl_status cut_one_triangle(rbl_context *ctx, const flood *f, worker_scra
         if (low[0] > box->high[0] || high[0] < box->low[0] || low[1] > box->high[1] ||
             high[1] < box->low[1] || low[2] > box->high[2] || high[2] < box->low[2])
             continue;
-        int side[3];
-        if (!crosses_plane(state, a, list[i], side)) continue;
-        if (!have_plane)
-            mesh_plane = cut_plane_make(state->points[a[0]], state->points[a[1]], state->points[a[2]]);
-        have_plane = true;
-        segment s;
-        int found;
-        RBL_TRY(intersect_pair(ctx, state, a, side, &mesh_plane, list[i], &s, &found));
-        if (found) RBL_TRY(rbli_array_push(ctx, &w->segments, s));
+        if (misses_slab(state, a, box)) continue;
+        for (int32_t k = k_start[list[i]]; k < k_start[list[i] + 1]; k++) {
+            int side[3], found;
+            segment s;
+            if (!crosses_plane(state, a, k, side)) continue;
+            if (!have_plane)
+                mesh_plane = cut_plane_make(state->points[a[0]], state->points[a[1]], state->points[a[2]]);
+            have_plane = true;
+            RBL_TRY(intersect_pair(ctx, state, w, triangle, side, &mesh_plane, k, &s, &found));
+            if (found) RBL_TRY(rbli_array_push(ctx, &w->segments, s));
+        }
     }
     if (w->segments.count == 0) return RBL_OK;
     sort_segments(w->segments.data, w->segments.count);
@@ -466,11 +494,11 @@ static rbl_status make_tasks(rbl_context *ctx, flood *f)
     flood_task *next_tasks = NULL;
     RBL_TRY_ALLOC(f->tasks = rbli_alloc(ctx, 2 * TASK_COUNT, sizeof *f->tasks));
     RBL_TRY_ALLOC(next_tasks = rbli_alloc(ctx, 2 * TASK_COUNT, sizeof *next_tasks));
-    RBL_TRY(rbli_array_reserve(ctx, &f->lists, state->complex.triangle_count));
-    RBL_TRY(rbli_array_reserve(ctx, &next, state->complex.triangle_count));
-    for (size_t i = 0; i < state->complex.triangle_count; i++)
-        next.data[i] = (int32_t)i;
-    RBL_TRY(sift(ctx, state, state->mesh.tree[1], next.data, state->complex.triangle_count, &f->lists));
+    RBL_TRY(rbli_array_reserve(ctx, &f->lists, state->complex_view->facet_count));
+    RBL_TRY(rbli_array_reserve(ctx, &next, state->complex_view->facet_count));
+    for (size_t i = 0; i < state->complex_view->facet_count; i++)
+        if (state->complex.boxes[i].separates > 0) next.data[next.count++] = (int32_t)i;
+    RBL_TRY(sift(ctx, state, state->mesh.tree[1], next.data, next.count, &f->lists));
     f->tasks[0] = (flood_task){1, 0, f->lists.count};
     f->task_count = 1;
     for (size_t level = 1; level < state->mesh.leaf_count && f->task_count < TASK_COUNT && f->task_count > 0;
@@ -634,6 +662,7 @@ static void free_flood(rbl_context *ctx, flood *f, size_t worker_count)
         rbli_free(ctx, f->workers[i].segments.data);
         rbli_free(ctx, f->workers[i].edge_node);
         rbli_free(ctx, f->workers[i].edge_stamp);
+        rbli_free(ctx, f->workers[i].k_side);
     }
     rbli_free(ctx, f->blocks);
     rbli_free(ctx, f->workers);
@@ -653,6 +682,8 @@ rbl_status cut_flood(rbl_context *ctx, cut_state *state)
         worker_scratch *w = &f.workers[i];
         RBL_TRY_ALLOC(w->edge_node = rbli_alloc(ctx, state->complex.real_edge_count, sizeof(int32_t)));
         RBL_TRY_ALLOC(w->edge_stamp = rbli_alloc(ctx, state->complex.real_edge_count, sizeof(int32_t)));
+        RBL_TRY_ALLOC(w->k_side = rbli_alloc(ctx, state->complex_view->vertex_count, sizeof(int32_t)));
+        memset(w->k_side, 0xff, state->complex_view->vertex_count * sizeof(int32_t));
         memset(w->edge_stamp, 0xff, state->complex.real_edge_count * sizeof(int32_t));
     }
     RBL_TRY(rbli_parallel_for(ctx, f.task_count, 1, task_block, &f));

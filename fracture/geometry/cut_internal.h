@@ -52,12 +52,12 @@ typedef struct cut_k_triangle {
     int32_t facet;
 } cut_k_triangle;
 
-/// What the search needs of a triangle of the complex: rounded outward.
+/// What the search needs of a facet: a box rounded outward, and a slab that holds it.
 typedef struct cut_k_box {
     float low[3], high[3];
-    float normal[3], offset; /* unit normal; points of the plane have normal·p = offset */
-    int32_t triangle;
-    int32_t padding;
+    float normal[3];          /* of about unit length */
+    float separates;          /* 0: both sides are one cell, the facet does not count */
+    double offset, thickness; /* points of the facet have |normal·p − offset| ≤ thickness */
 } cut_k_box;
 
 /// The complex, triangulated. Edges below real_edge_count belong to facet loops, the others are flat:
@@ -67,7 +67,7 @@ typedef struct cut_complex {
     int32_t first_point; /* number of the complex's vertex 0 among the points */
     cut_k_triangle *triangles;
     cut_plane *planes;
-    cut_k_box *boxes;
+    cut_k_box *boxes; /* [facet_count] */
     size_t triangle_count;
     int32_t (*edges)[2]; /* points, the smaller first */
     size_t edge_count, real_edge_count;

@@ -137,15 +137,17 @@ static rbl_status query_cell(rbl_context *ctx, cut_state *state, int32_t vertex,
     int32_t far_end = place_query_end(state, vertex);
     float box[6];
     segment_box(state, vertex, far_end, box);
-    for (size_t i = 0; i < state->complex.triangle_count; i++) {
+    for (size_t i = 0; i < state->complex_view->facet_count; i++) {
         const cut_k_box *k = &state->complex.boxes[i];
         if (box[0] > k->high[0] || box[3] < k->low[0] || box[1] > k->high[1] || box[4] < k->low[1] ||
             box[2] > k->high[2] || box[5] < k->low[2])
             continue;
-        const cut_k_triangle *triangle = &state->complex.triangles[i];
-        int direction = crosses(state, vertex, far_end, triangle->v);
+        int32_t direction = 0;
+        for (int32_t t = state->complex.facet_triangle_start[i];
+             t < state->complex.facet_triangle_start[i + 1]; t++)
+            direction += crosses(state, vertex, far_end, state->complex.triangles[t].v);
         if (direction == 0) continue;
-        const int32_t *cells = cut_facet_cells(state, triangle->facet);
+        const int32_t *cells = cut_facet_cells(state, (int32_t)i);
         for (int which = 0; which < 2; which++) {
             size_t j = 0;
             while (j < counts.count && counts.data[j].cell != cells[which])
