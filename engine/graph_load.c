@@ -253,7 +253,8 @@ static void read_variable(loader *l, uint32_t object)
     const char *name = at(l, object)->key;
     for (size_t i = 0; i < graph->variable_count; i++)
         if (strcmp(graph->variables[i].name, name) == 0) return; /* reported by the parser */
-    if (!is_identifier(name))
+    bool named = is_identifier(name);
+    if (!named)
         tell(l, RBL_ERROR, object, at(l, object)->key_offset, NULL,
             "names: letters, digits and _, not beginning with a digit, at most 64",
             "\"%s\" cannot name a variable", name);
@@ -271,6 +272,7 @@ static void read_variable(loader *l, uint32_t object)
     read_variable_bounds(l, object, variable);
     read_variable_words(l, object, variable);
     read_variable_default(l, object, variable);
+    if (!named || !variable->desc.type) variable->used = true; /* one error is enough */
     rbli_text json;
     rbli_text_init(&json, l->allocator);
     if (variable->value) rbli_param_json(rbli_params_root(variable->value), &json);
@@ -549,10 +551,26 @@ static void tell_unknown_inputs(loader *l, const rbli_graph_node *node, uint32_t
     }
 }
 
+/// True when a name that is no port is nearest to `port`: it was reported, with this one as what was meant.
+static bool is_misspelt(loader *l, uint32_t in, const rbl_port_desc *ports, const char *port)
+{
+    if (in == RBLI_JSON_NONE) return false;
+    for (uint32_t m = at(l, in)->first_child; m != RBLI_JSON_NONE; m = at(l, m)->next) {
+        if (rbli_find_port(ports, at(l, m)->key) != SIZE_MAX) continue;
+        rbli_nearest nearest;
+        rbli_nearest_init(&nearest, at(l, m)->key);
+        for (size_t i = 0; ports[i].name; i++)
+            rbli_nearest_feed(&nearest, ports[i].name);
+        if (nearest.best && strcmp(nearest.best, port) == 0) return true;
+    }
+    return false;
+}
+
 static void read_inputs(loader *l, rbli_graph_node *node, uint32_t object)
 {
     uint32_t in = rbli_json_member(l->json, object, "in");
-    if (in != RBLI_JSON_NONE && at(l, in)->type != RBLI_JSON_OBJECT) {
+    bool malformed = in != RBLI_JSON_NONE && at(l, in)->type != RBLI_JSON_OBJECT;
+    if (malformed) {
         tell_type(l, in, node->id, "\"in\"", "an object like {\"collection\": \"node\"}");
         in = RBLI_JSON_NONE;
     }
@@ -569,7 +587,8 @@ static void read_inputs(loader *l, rbli_graph_node *node, uint32_t object)
         node->input_start[i] = (uint32_t)l->refs.count;
         if (value != RBLI_JSON_NONE) {
             read_input(l, node, port, value);
-        } else if (!port->optional) {
+        } else if (!port->optional && !malformed &&
+                   !is_misspelt(l, in, node->type->desc->inputs, port->name)) {
             uint32_t where = in != RBLI_JSON_NONE ? in : object;
             tell(l, RBL_ERROR, where, at(l, where)->offset, node->id, NULL,
                 "input \"%s\" (kind %s) is not connected", port->name, rbli_value_kind_word(port->kind));
@@ -822,7 +841,7 @@ static rbl_status load(rbl_engine *engine, rbli_source *source, rbl_messages *me
     loader l = {.engine = engine, .allocator = engine->allocator, .messages = messages};
     rbl_status status = new_graph(engine, source, &l.graph);
     if (status != RBL_OK) return status;
-    size_t before = rbli_messages_error_count(messages);
+    size_t before = rbli_messages_error_count(messages), first = rbl_messages_count(messages);
     unsigned flags = ends_with(rbli_source_name(source), ".jsonc") ? RBLI_JSON_COMMENTS : 0;
     status = rbli_json_parse(engine->allocator, source, flags, messages, &l.json);
     if (status == RBL_ERR_PARSE) status = RBL_ERR_GRAPH; /* RBL_ERR_PARSE is for the files that nodes read */
@@ -830,6 +849,7 @@ static rbl_status load(rbl_engine *engine, rbli_source *source, rbl_messages *me
     bool malformed = rbli_messages_error_count(messages) != before;
     l.graph->json = l.json;
     read_document(&l);
+    rbli_messages_sort(messages, first);
     if (l.out_of_memory) RBL_TRY(RBL_ERR_NO_MEMORY);
     if (l.failed || malformed) RBL_TRY(RBL_ERR_GRAPH);
     l.graph->history =

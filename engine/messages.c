@@ -3,6 +3,7 @@
 #include "engine/messages.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "fracture/base/alloc.h"
@@ -89,6 +90,12 @@ static void index_lines(rbli_source *source)
     source->line_count = count;
 }
 
+/// A byte order mark is no part of the first line.
+static size_t mark_bytes(const rbli_source *source, size_t offset)
+{
+    return offset >= 3 && source->bytes >= 3 && memcmp(source->text, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+}
+
 static size_t line_start(rbli_source *source, size_t offset, size_t *line)
 {
     if (!source->line_starts) index_lines(source);
@@ -100,7 +107,7 @@ static size_t line_start(rbli_source *source, size_t offset, size_t *line)
                 ++*line;
                 start = i + 1;
             }
-        return start;
+        return start ? start : mark_bytes(source, offset);
     }
     size_t low = 0, high = source->line_count;
     while (high - low > 1) {
@@ -111,15 +118,13 @@ static size_t line_start(rbli_source *source, size_t offset, size_t *line)
             high = middle;
     }
     *line = low + 1;
-    return source->line_starts[low];
+    return low ? source->line_starts[low] : mark_bytes(source, offset);
 }
 
 void rbli_source_place(rbli_source *source, size_t offset, size_t *line, size_t *column)
 {
     if (offset > source->bytes) offset = source->bytes;
     size_t start = line_start(source, offset, line);
-    if (start == 0 && source->bytes >= 3 && memcmp(source->text, "\xEF\xBB\xBF", 3) == 0 && offset >= 3)
-        start = 3;
     *column = 1;
     for (size_t i = start; i < offset; i++)
         *column += ((unsigned char)source->text[i] & 0xC0) != 0x80;
@@ -283,6 +288,42 @@ void rbli_messages_copy(rbl_messages *to, const rbl_messages *from)
             copy->source_line = put(&cursor, m->source_line, strlen(m->source_line));
         }
     }
+}
+
+typedef struct sort_key {
+    size_t line, column, index;
+} sort_key;
+
+static int compare_keys(const void *a, const void *b)
+{
+    const sort_key *x = a, *y = b;
+    if (x->line != y->line) return x->line < y->line ? -1 : 1;
+    if (x->column != y->column) return x->column < y->column ? -1 : 1;
+    return (x->index > y->index) - (x->index < y->index);
+}
+
+void rbli_messages_sort(rbl_messages *messages, size_t first)
+{
+    if (messages->count < first + 2) return;
+    size_t count = messages->count - first;
+    rbl_message *data = messages->data + first;
+    sort_key *keys = rbli_allocator_alloc(messages->allocator, count, sizeof *keys);
+    rbl_message *sorted = rbli_allocator_alloc(messages->allocator, count, sizeof *sorted);
+    if (keys && sorted) {
+        for (size_t i = 0; i < count; i++) {
+            keys[i] = (sort_key){data[i].line, data[i].column, i};
+            if (i > 0 && data[i].severity == RBL_NOTE) {
+                keys[i] = keys[i - 1];
+                keys[i].index = i;
+            }
+        }
+        qsort(keys, count, sizeof *keys, compare_keys);
+        for (size_t i = 0; i < count; i++)
+            sorted[i] = data[keys[i].index];
+        memcpy(data, sorted, count * sizeof *data);
+    }
+    rbli_allocator_free(messages->allocator, keys);
+    rbli_allocator_free(messages->allocator, sorted);
 }
 
 size_t rbl_messages_count(const rbl_messages *messages)

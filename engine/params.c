@@ -425,6 +425,8 @@ static bool resolve_reference(builder *b, rbl_param *param, uint32_t value, bool
     param->absent = true;
     const rbli_json_value *m = &b->json->values[member];
     if (m->type != RBLI_JSON_STRING || v->child_count != 1) {
+        for (size_t i = 0; m->type == RBLI_JSON_STRING && i < b->scope->variable_count; i++)
+            if (strcmp(b->scope->variables[i].name, m->string) == 0) b->scope->variables[i].used = true;
         if (m->type == RBLI_JSON_BAD)
             b->scope->failed = true;
         else
@@ -670,7 +672,7 @@ static void copy_param(builder *b, rbl_param *out, const rbl_param *in, const rb
     bool (*substitute)(builder *b, rbl_param *out, const rbl_param *in, void *user), void *user);
 
 /// A field that the text leaves out.
-static void resolve_missing(builder *b, rbl_param *param, const rbl_param *defaults)
+static void resolve_missing(builder *b, rbl_param *param, const rbl_param *defaults, bool reported)
 {
     const rbl_param_desc *desc = param->desc;
     if (defaults) {
@@ -683,13 +685,14 @@ static void resolve_missing(builder *b, rbl_param *param, const rbl_param *defau
         param->absent = true;
         if (desc->type == RBL_PARAM_STRING || desc->type == RBL_PARAM_PATH || desc->type == RBL_PARAM_ENUM)
             param->string = param->raw = "";
-        if (!desc->optional)
+        if (!desc->optional && !reported)
             complain(b, param, param->parent->offset, NULL, desc->text, "missing parameter \"%s\" (%s)",
                 desc->name, desc->list ? "a list" : rbli_param_type_words(desc->type));
     }
 }
 
-static void report_unknown_field(builder *b, const rbl_param *param, const rbli_json_value *member)
+/// Gives the index of the field that was probably meant, or SIZE_MAX.
+static size_t report_unknown_field(builder *b, const rbl_param *param, const rbli_json_value *member)
 {
     rbli_text hint;
     rbli_text_init(&hint, b->scope->allocator);
@@ -709,6 +712,15 @@ static void report_unknown_field(builder *b, const rbl_param *param, const rbli_
     complain(b, param, member->key_offset, member->key, hint.data, "unknown parameter \"%s\"", member->key);
     rbli_allocator_free(b->scope->allocator, words);
     rbli_text_free(&hint);
+    rbli_nearest nearest;
+    rbli_nearest_init(&nearest, member->key);
+    size_t meant = SIZE_MAX;
+    for (size_t i = 0; i < count; i++) {
+        const char *before = nearest.best;
+        rbli_nearest_feed(&nearest, fields[i].name);
+        if (nearest.best != before) meant = i;
+    }
+    return meant;
 }
 
 /// All fields of an object from the members of `object` (RBLI_JSON_NONE: none is given).
@@ -722,14 +734,15 @@ static void resolve_fields(
     if (!make_items(b, param, count)) return;
     for (size_t i = 0; i < count; i++)
         start_param(b, &param->items[i], &fields[i], param);
-    bool given[256] = {false}; /* descriptors are checked to have fewer fields */
+    bool given[256] = {false}, meant[256] = {false}; /* descriptors are checked to have fewer fields */
     uint32_t member = object == RBLI_JSON_NONE ? RBLI_JSON_NONE : json->values[object].first_child;
     for (; member != RBLI_JSON_NONE; member = json->values[member].next) {
         size_t i = 0;
         while (i < count && strcmp(fields[i].name, json->values[member].key) != 0)
             i++;
         if (i == count) {
-            report_unknown_field(b, param, &json->values[member]);
+            size_t field = report_unknown_field(b, param, &json->values[member]);
+            if (field != SIZE_MAX) meant[field] = true;
         } else if (!given[i]) { /* a second one was reported by the parser */
             given[i] = true;
             resolve_value(b, &param->items[i], member);
@@ -737,7 +750,8 @@ static void resolve_fields(
     }
     for (size_t i = 0; i < count; i++)
         if (!given[i])
-            resolve_missing(b, &param->items[i], defaults && defaults->items ? &defaults->items[i] : NULL);
+            resolve_missing(
+                b, &param->items[i], defaults && defaults->items ? &defaults->items[i] : NULL, meant[i]);
 }
 
 static rbl_status finish_build(builder *b, rbli_params **out)

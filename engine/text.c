@@ -194,9 +194,26 @@ void rbli_nearest_init(rbli_nearest *nearest, const char *wanted)
     nearest->best_distance++;
 }
 
+/// How many bytes two names have in common from their beginning.
+static size_t common_prefix(const char *a, const char *b)
+{
+    size_t length = 0;
+    while (a[length] && fold(a[length]) == fold(b[length]))
+        length++;
+    return length;
+}
+
 void rbli_nearest_feed(rbli_nearest *nearest, const char *candidate)
 {
     size_t distance = rbli_edit_distance(nearest->wanted, candidate, nearest->best_distance - 1);
+    size_t common = common_prefix(nearest->wanted, candidate);
+    if (!nearest->best && common >= 3 && (!nearest->wanted[common] || !candidate[common])) {
+        /* One is the beginning of the other: worth a word while nothing is nearer. */
+        nearest->best = candidate;
+        if (distance > nearest->best_distance) distance = nearest->best_distance;
+        nearest->best_distance = distance ? distance : 1;
+        return;
+    }
     if (distance >= nearest->best_distance || distance >= strlen(candidate)) return;
     nearest->best = candidate;
     nearest->best_distance = distance ? distance : 1;
