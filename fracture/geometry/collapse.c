@@ -117,58 +117,52 @@ static bool links_allow(mesh_state *m, int32_t a, int32_t b, int *shared)
     return !has_triangle_of(m, a, b, counted) || !has_triangle_of(m, b, a, counted);
 }
 
-/// Renames `gone` to `kept` and drops the triangles that hold both.
-static size_t collapse(mesh_state *m, int32_t kept, int32_t gone)
+/// Renames `gone` to `stays` and drops the triangles that hold both.
+static void collapse(mesh_state *m, int32_t stays, int32_t gone)
 {
-    size_t drops = 0;
     for (int32_t c = m->first[gone]; c >= 0; c = m->next[c]) {
         int32_t *triangle = m->triangles[c / 3];
         if (m->dropped[c / 3]) continue;
-        if (triangle[0] == kept || triangle[1] == kept || triangle[2] == kept) {
+        if (triangle[0] == stays || triangle[1] == stays || triangle[2] == stays) {
             m->dropped[c / 3] = true;
-            drops++;
         } else {
-            triangle[c % 3] = kept;
+            triangle[c % 3] = stays;
         }
     }
     if (m->first[gone] >= 0) {
-        m->next[m->last[kept]] = m->first[gone];
-        m->last[kept] = m->last[gone];
+        m->next[m->last[stays]] = m->first[gone];
+        m->last[stays] = m->last[gone];
         m->first[gone] = -1;
     }
-    return drops;
 }
 
-static int32_t follow(int32_t *joined, int32_t v)
+static int32_t follow(int32_t *kept, int32_t v)
 {
-    while (joined[v] != v)
-        v = joined[v] = joined[joined[v]];
+    while (kept[v] != v)
+        v = kept[v] = kept[kept[v]];
     return v;
 }
 
 rbl_status rbli_collapse_zero_edges(rbli_arena *arena, const double (*positions)[3], size_t vertex_count,
-    const uint8_t *prefer, int32_t (*triangles)[3], size_t triangle_count, bool *dropped, size_t *out_count)
+    const uint8_t *prefer, int32_t (*triangles)[3], size_t triangle_count, bool *dropped, int32_t *kept)
 {
     mesh_state m = {.triangles = triangles, .dropped = dropped};
     rbl_status status = RBL_OK;
     rbli_arena_mark mark = rbli_arena_get_mark(arena);
-    size_t edge_count;
-    *out_count = 0;
+    size_t edge_count = 0;
+    for (size_t v = 0; v < vertex_count; v++)
+        kept[v] = (int32_t)v;
     zero_edge *edges = find_zero_edges(arena, positions, &m, triangle_count, &edge_count);
     if (edge_count == 0) return RBL_OK;
     RBL_TRY_ALLOC(edges);
     RBL_TRY(build_lists(arena, &m, vertex_count, triangle_count));
-    int32_t *joined = rbli_arena_alloc(arena, vertex_count, sizeof *joined);
-    RBL_TRY_ALLOC(joined);
-    for (size_t v = 0; v < vertex_count; v++)
-        joined[v] = (int32_t)v;
 
     /* An edge that has to wait for another may be free later: go round while it helps. */
     for (size_t before = SIZE_MAX; edge_count > 0 && edge_count < before;) {
         before = edge_count;
         size_t waiting = 0;
         for (size_t e = 0; e < before; e++) {
-            int32_t a = follow(joined, edges[e].a), b = follow(joined, edges[e].b);
+            int32_t a = follow(kept, edges[e].a), b = follow(kept, edges[e].b);
             int shared;
             if (a == b) continue;
             bool allowed = links_allow(&m, a, b, &shared);
@@ -178,11 +172,13 @@ rbl_status rbli_collapse_zero_edges(rbli_arena *arena, const double (*positions)
                 continue;
             }
             bool keep_b = prefer && prefer[b] != prefer[a] ? prefer[b] > prefer[a] : b < a;
-            *out_count += collapse(&m, keep_b ? b : a, keep_b ? a : b);
-            joined[keep_b ? a : b] = keep_b ? b : a;
+            collapse(&m, keep_b ? b : a, keep_b ? a : b);
+            kept[keep_b ? a : b] = keep_b ? b : a;
         }
         edge_count = waiting;
     }
+    for (size_t v = 0; v < vertex_count; v++)
+        kept[v] = follow(kept, (int32_t)v);
 done:
     rbli_arena_rewind(arena, mark);
     return status;

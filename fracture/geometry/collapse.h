@@ -16,11 +16,12 @@
 /// @param triangles       [triangle_count], closed; corners are renamed in place, dropped triangles keep
 /// theirs
 /// @param dropped         [triangle_count] set to true for dropped triangles, other entries are left alone
-/// @param out_count       number of dropped triangles; 0: nothing was changed
+/// @param kept            [vertex_count] set to the vertex that each was joined with, itself for one that
+/// stays
 /// @return RBL_OK · RBL_ERR_NO_MEMORY (triangles may be renamed in part)
 /// Threads: reentrant, no parallel loop inside. Deterministic. Cost: one look at each edge when there is
 /// nothing to do, else O(n log n) for bounded valence.
 rbl_status rbli_collapse_zero_edges(rbli_arena *arena, const double (*positions)[3], size_t vertex_count,
-    const uint8_t *prefer, int32_t (*triangles)[3], size_t triangle_count, bool *dropped, size_t *out_count);
+    const uint8_t *prefer, int32_t (*triangles)[3], size_t triangle_count, bool *dropped, int32_t *kept);
 
 #endif

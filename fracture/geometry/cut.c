@@ -19,7 +19,7 @@ static void free_state(rbl_context *ctx, cut_state *s)
         (void *)s->mesh.normals, s->complex.triangles, s->complex.planes, s->complex.boxes, s->complex.edges,
         s->complex.loop_edge, s->complex.facet_triangle_start, s->complex.facet_axes, s->cut_triangles,
         s->crossings, s->nodes, s->chains, s->bends, s->half_crossing, s->node_positions, s->vertex_label,
-        s->k_winding, s->edge_node_start, s->edge_nodes, s->faces, s->caps};
+        s->k_winding, s->edge_node_start, s->edge_nodes, s->faces, s->caps, s->twins};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         rbli_free(ctx, arrays[i]);
 }
@@ -40,7 +40,7 @@ rbl_status rbli_cut(rbl_context *ctx, const rbli_mesh_view *mesh, const rbli_cel
     const rbli_cut_options *options, rbli_cut_result **out)
 {
     static const phase_fn phases[] = {cut_prepare_mesh, cut_prepare_complex, cut_flood, cut_label_vertices,
-        cut_wind_edges, cut_trace_mesh, cut_trace_facets};
+        cut_wind_edges, cut_trace_mesh, cut_trace_facets, cut_find_twins};
     enum { PHASE_COUNT = sizeof phases / sizeof *phases };
     rbl_status status = RBL_OK;
     cut_state state = {
@@ -51,12 +51,12 @@ rbl_status rbli_cut(rbl_context *ctx, const rbli_mesh_view *mesh, const rbli_cel
     for (int i = 0; i < PHASE_COUNT; i++) {
         RBL_TRY(phases[i](ctx, &state));
         double after = now_ms();
-        result->phase_ms[i] = after - before;
+        result->phase_ms[i < 7 ? i : 6] += after - before;
         before = after;
         rbli_progress(ctx, (i + 1.0) / (PHASE_COUNT + 1));
     }
     RBL_TRY(cut_assemble(ctx, &state, result));
-    result->phase_ms[PHASE_COUNT] = now_ms() - before;
+    result->phase_ms[7] = now_ms() - before;
     *out = result;
     result = NULL;
 done:

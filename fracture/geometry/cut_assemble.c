@@ -92,13 +92,15 @@ done:
 
 /* ---- weights ---- */
 
-static void corner_weight(const int32_t corners[3], int32_t vertex, double amount, double w[3])
+/// False when the vertex is no corner.
+static bool corner_weight(const int32_t corners[3], int32_t vertex, double amount, double w[3])
 {
     for (int i = 0; i < 3; i++)
         if (corners[i] == vertex) {
             w[i] += amount;
-            return;
+            return true;
         }
+    return false;
 }
 
 /// Barycentric coordinates of a point in a mesh triangle, clamped to it.
@@ -124,16 +126,14 @@ static void arrangement_weights(const cut_state *s, int32_t id, const int32_t co
 {
     w[0] = w[1] = w[2] = 0;
     if ((size_t)id < s->mesh_view->vertex_count) {
-        corner_weight(corners, id, 1, w);
-        return;
+        if (corner_weight(corners, id, 1, w)) return;
+    } else if (id >= s->point_count && (size_t)(id - s->point_count) < s->crossing_count) {
+        const cut_crossing *x = &s->crossings[id - s->point_count];
+        if (corner_weight(corners, cut_half_start(s, x->half), 1 - x->parameter, w) &&
+            corner_weight(corners, cut_half_end(s, x->half), x->parameter, w))
+            return;
     }
-    size_t node = (size_t)(id - s->point_count);
-    if (node < s->crossing_count) {
-        const cut_crossing *x = &s->crossings[node];
-        corner_weight(corners, cut_half_start(s, x->half), 1 - x->parameter, w);
-        corner_weight(corners, cut_half_end(s, x->half), x->parameter, w);
-        return;
-    }
+    /* a point inside the triangle, or one that a collapsed edge brought here */
     solve_weights(s, corners, cut_position(s, id), w);
 }
 
@@ -156,9 +156,17 @@ static void vertex_weights(
 
 /* ---- one cell ---- */
 
+/// −1 for a vertex that is left out.
 static int32_t piece_of_vertex(const cut_cell *c, int32_t vertex)
 {
+    if (c->kept.data[vertex] != vertex) return -1;
     return c->parts.data[c->part_of.data[vertex]].piece;
+}
+
+/// −1 for a triangle that is left out.
+static int32_t piece_of_triangle(const cut_cell *c, const cut_cell_triangle *triangle)
+{
+    return triangle->dropped ? -1 : piece_of_vertex(c, triangle->v[0]);
 }
 
 /// Room for one more than the pieces, zeroed.
@@ -195,7 +203,8 @@ static rbl_status store_vertices(rbl_context *ctx, assembly_worker *w, assembly_
             const cut_middle *middle = &c->middles.data[-1 - id];
             block_middle stored = {{0, 0}, {0, 0, 0}};
             for (int end = 0; end < 2; end++)
-                stored.ends[end] = (int32_t)base + w->start.data[piece] + w->renumber.data[middle->ends[end]];
+                stored.ends[end] =
+                    (int32_t)base + w->start.data[piece] + w->renumber.data[c->kept.data[middle->ends[end]]];
             memcpy(stored.position, c->vertices.data[v].position, sizeof stored.position);
             id = -1 - (int32_t)out->middles.count;
             RBL_TRY(rbli_array_push(ctx, &out->middles, stored));
@@ -215,7 +224,7 @@ static rbl_status store_triangles(rbl_context *ctx, assembly_worker *w, assembly
     RBL_TRY(clear_starts(ctx, w));
     RBL_TRY(rbli_array_reserve(ctx, &out->triangles, c->triangles.count));
     for (size_t i = 0; i < c->triangles.count; i++) {
-        int32_t piece = piece_of_vertex(c, c->triangles.data[i].v[0]);
+        int32_t piece = piece_of_triangle(c, &c->triangles.data[i]);
         if (piece >= 0) out->pieces.data[first + (size_t)piece].triangle_count++;
     }
     for (size_t piece = 0; piece < c->pieces.count; piece++)
@@ -223,7 +232,7 @@ static rbl_status store_triangles(rbl_context *ctx, assembly_worker *w, assembly
     out->triangles.count = base + (size_t)w->start.data[c->pieces.count];
     for (size_t i = 0; i < c->triangles.count; i++) {
         const cut_cell_triangle *t = &c->triangles.data[i];
-        int32_t piece = piece_of_vertex(c, t->v[0]);
+        int32_t piece = piece_of_triangle(c, t);
         if (piece < 0) continue;
         cut_cell_triangle *stored = &out->triangles.data[base + (size_t)w->start.data[piece]++];
         *stored = *t;
@@ -255,7 +264,8 @@ static rbl_status assemble_cell(
     out->split_count += c->split_count;
     for (size_t i = 0; i < items.count[2];
          i++) /* splitting an edge changes a cap's triangle but not its part */
-        a->cap_piece[items.items[2][i]] = piece_of_vertex(c, c->triangles.data[c->cap_first + i].v[0]);
+        a->cap_piece[items.items[2][i]] =
+            piece_of_vertex(c, c->kept.data[c->triangles.data[c->cap_first + i].v[0]]);
     a->cell_piece_count[number] = (int32_t)c->pieces.count;
     size_t first = out->pieces.count;
     for (size_t piece = 0; piece < c->pieces.count; piece++)

@@ -3,17 +3,44 @@
 
 #include "fracture/geometry/cut_cell.h"
 
+#include "fracture/geometry/collapse.h"
+
 enum { MOST_SPLIT_ROUNDS = 16 /* back-to-back triangles need a second round */ };
 
 /* ---- gathering ---- */
 
+static bool same_point(const double a[3], const double b[3])
+{
+    return a[0] == b[0] && a[1] == b[1] && a[2] == b[2];
+}
+
+/// The mesh vertex at the grid point of a crossing or node, among the ends of its edge or the corners of its
+/// triangle; −1 when there is none.
+static int32_t mesh_vertex_at(const cut_state *s, size_t node)
+{
+    const double *p = s->node_positions[node];
+    if (node < s->crossing_count) {
+        int32_t half = s->crossings[node].half, ends[2] = {cut_half_start(s, half), cut_half_end(s, half)};
+        for (int i = 0; i < 2; i++)
+            if (same_point(p, s->points[ends[i]])) return ends[i];
+        return -1;
+    }
+    const int32_t *corners = s->mesh_view->triangles[s->nodes[node - s->crossing_count].mesh_triangle];
+    for (int i = 0; i < 3; i++)
+        if (same_point(p, s->points[corners[i]])) return corners[i];
+    return -1;
+}
+
 void cut_source_position(const cut_state *s, int32_t vertex, double position[3])
 {
     size_t mesh_count = s->mesh_view->vertex_count;
-    if ((size_t)vertex < mesh_count)
-        memcpy(position, s->mesh_view->positions[vertex], sizeof(double[3]));
-    else if (vertex < s->point_count)
-        memcpy(position, s->complex_view->vertices[(size_t)vertex - mesh_count], sizeof(double[3]));
+    int32_t source = vertex;
+    if (vertex >= s->point_count)
+        source = mesh_vertex_at(s, (size_t)(vertex - s->point_count));
+    else if ((size_t)vertex >= mesh_count)
+        source = s->twins[(size_t)vertex - mesh_count];
+    if (source >= 0)
+        memcpy(position, s->mesh_view->positions[source], sizeof(double[3]));
     else
         rbli_grid_unsnap(&s->grid, cut_position(s, vertex), position);
 }
@@ -36,6 +63,7 @@ static void add_triangle(const cut_state *s, cut_cell *c, int32_t number, int32_
     }
     triangle->source = source;
     triangle->weighted = weighted;
+    triangle->dropped = false;
 }
 
 static rbl_status gather(
@@ -404,6 +432,56 @@ done:
 
 /* ---- all of it ---- */
 
+static bool has_zero_edge(const cut_cell *c)
+{
+    for (size_t t = 0; t < c->triangles.count; t++) {
+        const int32_t *v = c->triangles.data[t].v;
+        const double *p = c->vertices.data[v[0]].position, *q = c->vertices.data[v[1]].position,
+                     *r = c->vertices.data[v[2]].position;
+        if (same_point(p, q) || same_point(q, r) || same_point(r, p)) return true;
+    }
+    return false;
+}
+
+/// Joins the ends of edges of length zero; dropped triangles and joined vertices stay in the lists, marked.
+static rbl_status collapse_edges(rbl_context *ctx, const cut_state *s, cut_cell *c)
+{
+    rbl_status status = RBL_OK;
+    rbli_arena arena;
+    rbli_arena_init(&arena, ctx);
+    c->kept.count = 0;
+    RBL_TRY(rbli_array_reserve(ctx, &c->kept, c->vertices.count));
+    c->kept.count = c->vertices.count;
+    for (size_t v = 0; v < c->vertices.count; v++)
+        c->kept.data[v] = (int32_t)v;
+    if (!has_zero_edge(c)) goto done;
+    double(*positions)[3] = rbli_arena_alloc(&arena, c->vertices.count, sizeof *positions);
+    uint8_t *prefer = rbli_arena_alloc(&arena, c->vertices.count, 1);
+    int32_t(*triangles)[3] = rbli_arena_alloc(&arena, c->triangles.count, sizeof *triangles);
+    bool *dropped = rbli_arena_alloc(&arena, c->triangles.count, 1);
+    RBL_TRY_ALLOC(positions);
+    RBL_TRY_ALLOC(prefer);
+    RBL_TRY_ALLOC(triangles);
+    RBL_TRY_ALLOC(dropped);
+    for (size_t v = 0; v < c->vertices.count; v++) {
+        memcpy(positions[v], c->vertices.data[v].position, sizeof *positions);
+        prefer[v] = is_mesh_vertex(s, c, (int32_t)v) ? 2 : c->vertices.data[v].id >= 0;
+    }
+    for (size_t t = 0; t < c->triangles.count; t++) {
+        memcpy(triangles[t], c->triangles.data[t].v, sizeof *triangles);
+        dropped[t] = false;
+    }
+    RBL_TRY(rbli_collapse_zero_edges(&arena, (const double(*)[3])positions, c->vertices.count, prefer,
+        triangles, c->triangles.count, dropped, c->kept.data));
+    for (size_t t = 0; t < c->triangles.count; t++) {
+        c->triangles.data[t].dropped = dropped[t];
+        if (!dropped[t]) memcpy(c->triangles.data[t].v, triangles[t], sizeof *triangles);
+    }
+done:
+    rbli_arena_free(&arena);
+    return status;
+}
+
 rbl_status cut_cell_init(rbl_context *ctx, cut_cell *c, size_t arrangement_vertex_count)
 {
     c->locals = rbli_alloc(ctx, arrangement_vertex_count, sizeof *c->locals);
@@ -415,7 +493,8 @@ rbl_status cut_cell_init(rbl_context *ctx, cut_cell *c, size_t arrangement_verte
 void cut_cell_free(rbl_context *ctx, cut_cell *c)
 {
     void *arrays[] = {c->locals, c->triangles.data, c->vertices.data, c->middles.data, c->part_of.data,
-        c->parts.data, c->pieces.data, c->slots.data, c->halves.data, c->half_middles.data, c->windings.data};
+        c->parts.data, c->pieces.data, c->slots.data, c->halves.data, c->half_middles.data, c->windings.data,
+        c->kept.data};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         rbli_free(ctx, arrays[i]);
 }
@@ -429,6 +508,7 @@ rbl_status cut_cell_build(
     RBL_TRY(find_parts(ctx, cell));
     RBL_TRY(own_parts(ctx, state, cell));
     RBL_TRY(number_pieces(ctx, cell));
+    RBL_TRY(collapse_edges(ctx, state, cell));
 done:
     return status;
 }

@@ -7,9 +7,10 @@
 #include "fracture/geometry/cut_internal.h"
 
 typedef struct cut_cell_triangle {
-    int32_t v[3];     /* local vertices */
-    int32_t source;   /* mesh triangle, or −1 − facet */
-    int32_t weighted; /* corners are not the source's */
+    int32_t v[3];   /* local vertices */
+    int32_t source; /* mesh triangle, or −1 − facet */
+    bool weighted;  /* corners are not the source's */
+    bool dropped;   /* flattened by a collapsed edge */
 } cut_cell_triangle;
 
 /// A vertex of the cell: an arrangement vertex, or −1 − m for middle point m.
@@ -57,6 +58,7 @@ typedef struct cut_cell {
     RBLI_ARRAY(cut_cell_vertex) vertices;
     RBLI_ARRAY(cut_middle) middles;
     RBLI_ARRAY(int32_t) part_of; /* of each vertex */
+    RBLI_ARRAY(int32_t) kept;    /* the vertex that each was joined with, itself for one that stays */
     RBLI_ARRAY(cut_part) parts;
     RBLI_ARRAY(int32_t) pieces; /* the part that gives a piece its name, by piece */
     size_t cap_first;           /* first triangle that is a cap; caps are in the order of the items */

@@ -4,6 +4,7 @@
 
 #include "fracture/geometry/cut_internal.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 enum { TASK_COUNT = 128, FIRST_STACK = 4096 };
@@ -593,6 +594,15 @@ static void interpolate(const double a[3], const double b[3], double t, double o
         out[axis] = t <= 0.5 ? a[axis] + t * (b[axis] - a[axis]) : b[axis] - (1 - t) * (b[axis] - a[axis]);
 }
 
+/// Rounds to the grid, so that vertices which coincide but for rounding coincide exactly. The threshold lies
+/// away from simple fractions: those are what regular input gives, and they must not fall to either side by
+/// chance.
+static void round_to_grid(double p[3])
+{
+    for (int axis = 0; axis < 3; axis++)
+        p[axis] = floor(p[axis] + 0.5857864376269049);
+}
+
 static rbl_status place_block(
     rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
 {
@@ -610,6 +620,7 @@ static rbl_status place_block(
             const int32_t *edge = s->complex.edges[n->edge];
             interpolate(s->points[edge[0]], s->points[edge[1]], n->parameter, s->node_positions[i]);
         }
+        round_to_grid(s->node_positions[i]);
     }
     return RBL_OK;
 }

@@ -165,6 +165,7 @@ typedef struct cut_state {
     int32_t *edge_node_start; /* [real_edge_count + 1] */
     int32_t *edge_nodes;      /* nodes of an edge, from its smaller end */
 
+    int32_t *twins; /* [complex vertex_count] mesh vertex at the same grid point, or −1 */
     cut_face *faces;
     size_t face_count;
     cut_cap *caps;
@@ -241,6 +242,7 @@ rbl_status cut_place_nodes(rbl_context *ctx, cut_state *state);
 rbl_status cut_wind_edges(rbl_context *ctx, cut_state *state);
 rbl_status cut_trace_mesh(rbl_context *ctx, cut_state *state);
 rbl_status cut_trace_facets(rbl_context *ctx, cut_state *state);
+rbl_status cut_find_twins(rbl_context *ctx, cut_state *state);
 rbl_status cut_assemble(rbl_context *ctx, cut_state *state, rbli_cut_result *result);
 
 /// The integer normal of a mesh vertex (rbli_normal_fn; user is the state).

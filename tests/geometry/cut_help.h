@@ -381,6 +381,17 @@ HELPER int compare_check_caps(const void *pa, const void *pb)
     return 0;
 }
 
+/// True for a triangle with two corners in one place: a piece drops it where it can, its neighbour perhaps
+/// not.
+HELPER bool has_zero_side(const rbli_cut_result *r, size_t t)
+{
+    for (int i = 0; i < 3; i++) {
+        const double *p = r->positions[r->triangles[t][i]], *q = r->positions[r->triangles[t][(i + 1) % 3]];
+        if (p[0] == q[0] && p[1] == q[1] && p[2] == q[2]) return true;
+    }
+    return false;
+}
+
 /// Facets' triangles must be there twice, with the same corners to the bit (unless an edge was split or a
 /// film left out).
 HELPER const char *caps_fault(const rbli_cut_result *r)
@@ -389,7 +400,7 @@ HELPER const char *caps_fault(const rbli_cut_result *r)
     check_cap *caps = malloc((r->triangle_count + 1) * sizeof *caps);
     size_t count = 0;
     for (size_t t = 0; t < r->triangle_count; t++) {
-        if (r->origins.source[t] >= 0) continue;
+        if (r->origins.source[t] >= 0 || has_zero_side(r, t)) continue;
         double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
         check_cap cap = {-1 - r->origins.source[t], 0, 0, {0, 0, 0}};
         for (int i = 0; i < 3; i++)

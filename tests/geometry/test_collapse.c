@@ -5,6 +5,7 @@ typedef struct mesh {
     double positions[64][3];
     int32_t triangles[64][3];
     bool dropped[64];
+    int32_t kept[64];
     size_t vertex_count, triangle_count, dropped_count;
 } mesh;
 
@@ -14,7 +15,10 @@ static void run(rbl_context *ctx, mesh *m, const uint8_t *prefer)
     rbli_arena_init(&arena, ctx);
     memset(m->dropped, 0, sizeof m->dropped);
     assert_ok(ctx, rbli_collapse_zero_edges(&arena, (const double(*)[3])m->positions, m->vertex_count, prefer,
-                       m->triangles, m->triangle_count, m->dropped, &m->dropped_count));
+                       m->triangles, m->triangle_count, m->dropped, m->kept));
+    m->dropped_count = 0;
+    for (size_t t = 0; t < m->triangle_count; t++)
+        m->dropped_count += m->dropped[t];
     rbli_arena_free(&arena);
     for (size_t t = 0; t < m->triangle_count; t++)
         for (int k = 0; k < 3; k++) {
@@ -69,6 +73,7 @@ static void run_of_equal_vertices_becomes_one(void **state)
     prefer[4] = 1;
     run(ctx, &m, prefer);
     assert_int_equal(m.dropped_count, 6);
+    assert_true(m.kept[2] == 4 && m.kept[3] == 4 && m.kept[4] == 4 && m.kept[5] == 4 && m.kept[6] == 6);
     for (size_t t = 0; t < m.triangle_count; t++)
         for (int k = 0; k < 3 && !m.dropped[t]; k++)
             assert_true(m.triangles[t][k] != 2 && m.triangles[t][k] != 3 && m.triangles[t][k] != 5);

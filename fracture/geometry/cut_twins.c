@@ -1,0 +1,52 @@
+/// Vertices of the complex that lie on vertices of the mesh (on the grid): they are written at the mesh
+/// vertex's own source coordinates, so that the edge between the two has length zero exactly and can be
+/// collapsed.
+
+#include "fracture/base/alloc.h"
+#include "fracture/base/hash.h"
+#include "fracture/geometry/cut_internal.h"
+
+typedef struct twin_table {
+    const double (*points)[3];
+    int32_t *slots; /* complex point, or −1 */
+    size_t mask;
+} twin_table;
+
+/// The slot of an equal point, or the free slot for it.
+static int32_t *find_slot(const twin_table *t, const double p[3])
+{
+    size_t at = (size_t)rbli_hash64(p, sizeof(double[3])) & t->mask;
+    while (t->slots[at] >= 0 && memcmp(t->points[t->slots[at]], p, sizeof(double[3])) != 0)
+        at = (at + 1) & t->mask;
+    return &t->slots[at];
+}
+
+rbl_status cut_find_twins(rbl_context *ctx, cut_state *s)
+{
+    rbl_status status = RBL_OK;
+    size_t mesh_count = s->mesh_view->vertex_count, count = s->complex_view->vertex_count, capacity = 16;
+    while (capacity < 2 * count)
+        capacity *= 2;
+    twin_table table = {(const double(*)[3])s->points, NULL, capacity - 1};
+    RBL_TRY_ALLOC(s->twins = rbli_alloc(ctx, count, sizeof *s->twins));
+    RBL_TRY_ALLOC(table.slots = rbli_alloc(ctx, capacity, sizeof *table.slots));
+    for (size_t i = 0; i < capacity; i++)
+        table.slots[i] = -1;
+    for (size_t k = 0; k < count; k++) {
+        s->twins[k] = -1;
+        *find_slot(&table, s->points[mesh_count + k]) = (int32_t)(mesh_count + k);
+    }
+    /* A vertex of the complex that the output shows beside a mesh vertex has facets that cut its triangles.
+     */
+    for (size_t i = 0; i < s->cut_triangle_count; i++)
+        for (int corner = 0; corner < 3; corner++) {
+            int32_t vertex = s->mesh_view->triangles[s->cut_triangles[i].triangle][corner];
+            int32_t point = *find_slot(&table, s->points[vertex]);
+            if (point < 0) continue;
+            int32_t *twin = &s->twins[(size_t)point - mesh_count];
+            if (*twin < 0 || vertex < *twin) *twin = vertex;
+        }
+done:
+    rbli_free(ctx, table.slots);
+    return status;
+}
