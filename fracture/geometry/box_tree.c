@@ -4,6 +4,10 @@
 
 #include "fracture/geometry/box_tree.h"
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
 #include "fracture/base/alloc.h"
 #include "fracture/geometry/radix_sort.h"
 
@@ -30,13 +34,29 @@ struct rbli_box_tree {
     size_t level_size[MAX_LEVELS];  /* boxes of a level */
 };
 
-/// Bit i is set when lane i overlaps the box.
-static inline int overlap(const box_pack *pack, const flat_box *box)
+/// One box in all lanes.
+static box_pack spread_box(const flat_box *box)
+{
+    box_pack wide;
+    for (int k = 0; k < 3; k++)
+        for (int lane = 0; lane < FAN; lane++) {
+            wide.min[k][lane] = box->min[k];
+            wide.max[k][lane] = box->max[k];
+        }
+    return wide;
+}
+
+/// Bit i is set when lane i of one overlaps lane i of the other.
+static inline int overlap(const box_pack *pack, const box_pack *box)
 {
     lane_mask both = (pack->min[0] <= box->max[0]) & (pack->max[0] >= box->min[0]);
     both &= (pack->min[1] <= box->max[1]) & (pack->max[1] >= box->min[1]);
     both &= (pack->min[2] <= box->max[2]) & (pack->max[2] >= box->min[2]);
+#ifdef __SSE2__
+    return _mm_movemask_ps((__m128)both);
+#else
     return (both[0] & 1) | (both[1] & 2) | (both[2] & 4) | (both[3] & 8);
+#endif
 }
 
 static inline const box_pack *pack_of(const rbli_box_tree *tree, int level, size_t pack)
@@ -207,7 +227,8 @@ bool rbli_box_tree_query(
     const rbli_box_tree *tree, const double min[3], const double max[3], rbli_box_visit visit, void *user)
 {
     if (tree->count == 0) return true;
-    flat_box box = flatten(tree, min, max);
+    flat_box flat = flatten(tree, min, max);
+    box_pack box = spread_box(&flat);
     node_stack stack;
     stack.nodes[0].level = tree->level_count - 1;
     stack.nodes[0].pack = 0;
@@ -243,7 +264,7 @@ size_t rbli_box_tree_block_count(const rbli_box_tree *tree)
 }
 
 /// Pairs of the items of pack `one`, whose boxes are `own`, with those in pack `two` ≥ `one`.
-static void pairs_of_packs(const rbli_box_tree *tree, const flat_box own[FAN], size_t one, size_t two,
+static void pairs_of_packs(const rbli_box_tree *tree, const box_pack own[FAN], size_t one, size_t two,
     rbli_box_pair_visit visit, void *user)
 {
     const box_pack *other = pack_of(tree, 0, two);
@@ -260,9 +281,12 @@ void rbli_box_tree_pairs(
 {
     node_stack stack;
     for (size_t block = first_block; block < end_block; block++) {
-        flat_box around = box_around(pack_of(tree, 0, block)), own[FAN];
-        for (size_t i = 0; i < FAN; i++)
-            own[i] = box_of(tree, 0, block * FAN + i);
+        flat_box flat = box_around(pack_of(tree, 0, block));
+        box_pack around = spread_box(&flat), own[FAN];
+        for (size_t i = 0; i < FAN; i++) {
+            flat = box_of(tree, 0, block * FAN + i);
+            own[i] = spread_box(&flat);
+        }
         stack.nodes[0].level = tree->level_count - 1;
         stack.nodes[0].pack = 0;
         stack.count = 1;

@@ -8,6 +8,7 @@
 typedef struct flooding {
     uint8_t *turned; /* [triangles] */
     int32_t *queue;  /* [triangles] */
+    bool any;        /* some triangle of the shell at hand is turned */
 } flooding;
 
 static double triangle_area(const repair *r, const repair_triangle *triangle)
@@ -36,6 +37,7 @@ static void flood_shell(repair *r, flooding *flood, int32_t seed, repair_shell *
     int32_t *queue = flood->queue + shell->start;
     int32_t number = (int32_t)r->shells.count;
     shell->orientable = shell->closed = true;
+    flood->any = false;
     queue[shell->count++] = seed;
     r->shell_of[seed] = number;
     for (size_t i = 0; i < shell->count; i++) {
@@ -51,6 +53,7 @@ static void flood_shell(repair *r, flooding *flood, int32_t seed, repair_shell *
             if (r->shell_of[u] < 0) {
                 r->shell_of[u] = number;
                 flood->turned[u] = turned;
+                flood->any |= turned;
                 queue[shell->count++] = u;
             } else if (flood->turned[u] != turned) {
                 shell->orientable = false;
@@ -59,11 +62,13 @@ static void flood_shell(repair *r, flooding *flood, int32_t seed, repair_shell *
     }
 }
 
-/// The larger part of the area keeps the file's orientation.
+/// The larger part of the area keeps the file's orientation; a shell without orientation keeps all of it.
 static void vote_by_area(repair *r, flooding *flood, const repair_shell *shell)
 {
     const int32_t *members = r->members + shell->start;
     double kept = 0, turned = 0;
+    for (size_t i = 0; i < shell->count && !shell->orientable; i++)
+        flood->turned[members[i]] = 0;
     for (size_t i = 0; i < shell->count; i++) {
         double area = triangle_area(r, &r->triangles.data[members[i]]);
         if (flood->turned[members[i]]) {
@@ -147,12 +152,7 @@ rbl_status repair_build_shells(repair *r)
         if (r->shell_of[t] >= 0) continue;
         repair_shell shell = {.start = start};
         flood_shell(r, &flood, t, &shell);
-        if (!shell.orientable) {
-            for (size_t i = 0; i < shell.count; i++)
-                flood.turned[r->members[start + i]] = 0;
-        } else {
-            vote_by_area(r, &flood, &shell);
-        }
+        if (flood.any) vote_by_area(r, &flood, &shell);
         start += shell.count;
         RBL_TRY(rbli_array_push(r->ctx, &r->shells, shell));
     }

@@ -87,6 +87,21 @@ static rbl_status number_positions(rbl_context *ctx, const double (*positions)[3
     return RBL_OK;
 }
 
+/// Sorts by one coordinate, and runs of equal ones by the next.
+static void sort_by_axis(
+    const repair *r, const int32_t *unique, rbli_keyed *keys, rbli_keyed *scratch, size_t count, int axis)
+{
+    for (size_t i = 0; i < count; i++)
+        keys[i].key = rbli_double_key(r->positions.data[unique[keys[i].index]][axis]);
+    rbli_radix_sort(keys, scratch, count);
+    if (axis == 2) return;
+    for (size_t begin = 0, end; begin < count; begin = end) {
+        for (end = begin + 1; end < count && keys[end].key == keys[begin].key; end++) {
+        }
+        if (end - begin > 1) sort_by_axis(r, unique, keys + begin, scratch, end - begin, axis + 1);
+    }
+}
+
 /// Sorts r->positions by (x, y, z), welding equal ones. `index` [count] is set to the new index of each.
 static rbl_status sort_positions(repair *r, int32_t *index)
 {
@@ -105,11 +120,7 @@ static rbl_status sort_positions(repair *r, int32_t *index)
     RBL_TRY_ALLOC(sorted = rbli_alloc(ctx, unique_count, sizeof *sorted));
     for (size_t i = 0; i < unique_count; i++)
         keys[i].index = (int32_t)i;
-    for (int k = 2; k >= 0; k--) {
-        for (size_t i = 0; i < unique_count; i++)
-            keys[i].key = rbli_double_key(r->positions.data[unique[keys[i].index]][k]);
-        rbli_radix_sort(keys, scratch, unique_count);
-    }
+    sort_by_axis(r, unique, keys, scratch, unique_count, 0);
     for (size_t i = 0; i < unique_count; i++) {
         rank[keys[i].index] = (int32_t)i;
         memcpy(sorted[i], r->positions.data[unique[keys[i].index]], sizeof sorted[i]);
