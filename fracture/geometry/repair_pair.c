@@ -1,7 +1,7 @@
 /// Step 4 of MESHES.md: which triangles are neighbours across an edge of more than two. The triangles are
 /// sorted around the edge by exact predicates; a forward one (the solid lies before it, seen along the rising
 /// angle) belongs to the nearest backward one before it that is not taken by one in between, as brackets
-/// match.
+/// match, or to one of its own surface where that is as good.
 
 #include "fracture/geometry/repair_internal.h"
 
@@ -18,6 +18,7 @@ typedef struct edge_ring {
     RBLI_ARRAY(int32_t) stack; /* spokes that wait for a partner */
     int32_t *patch;            /* [triangles] */
     uint8_t *has_border;       /* [triangles] of a patch's root: some edge has one triangle */
+    int32_t *surface;          /* [triangles] patches and what was paired so far, as sets */
 } edge_ring;
 
 static int node_of(const repair *r, int32_t h)
@@ -125,30 +126,88 @@ static rbl_status add_spoke(edge_ring *ring, int32_t h)
     return rbli_array_push(ring->r->ctx, &ring->spokes, added);
 }
 
-static void set_mates(repair *r, int32_t g, int32_t h)
+static void set_mates(edge_ring *ring, int32_t g, int32_t h)
 {
-    r->mate[g] = h;
-    r->mate[h] = g;
+    ring->r->mate[g] = h;
+    ring->r->mate[h] = g;
+    if (ring->surface) unite(ring->surface, g / 3, h / 3);
 }
 
-/// Matches forward with backward spokes around the ring: once around, then once more for what wraps.
-static rbl_status match_ring(edge_ring *ring)
+static int32_t surface_of(const edge_ring *ring, size_t i)
 {
-    repair *r = ring->r;
-    if (ring->spokes.count < 2) return RBL_OK;
-    sort_ring(ring);
+    return find_root(ring->surface, ring->spokes.data[i].half / 3);
+}
+
+/// Matches forward with backward spokes that are free as brackets: once around, then once more for what
+/// wraps.
+/// @param surface of the spokes to take, or −1 for all
+static rbl_status match_brackets(edge_ring *ring, int32_t surface, int32_t *partner)
+{
     ring->stack.count = 0;
     for (int turn = 0; turn < 2; turn++)
         for (size_t i = 0; i < ring->spokes.count; i++) {
-            int32_t h = ring->spokes.data[i].half;
-            if (r->mate[h] >= 0) continue;
+            if (partner[i] >= 0 || (surface >= 0 && surface_of(ring, i) != surface)) continue;
             if (!ring->spokes.data[i].forward) {
-                if (turn == 0 && rbli_array_push(r->ctx, &ring->stack, h) != RBL_OK) return RBL_ERR_NO_MEMORY;
+                if (turn == 0 && rbli_array_push(ring->r->ctx, &ring->stack, (int32_t)i) != RBL_OK)
+                    return RBL_ERR_NO_MEMORY;
             } else if (ring->stack.count > 0) {
-                set_mates(r, h, ring->stack.data[--ring->stack.count]);
+                int32_t j = ring->stack.data[--ring->stack.count];
+                partner[i] = j;
+                partner[j] = (int32_t)i;
             }
         }
     return RBL_OK;
+}
+
+/// As above, but surfaces with as many forward as backward spokes keep to themselves.
+static rbl_status match_surfaces(edge_ring *ring, int32_t *partner)
+{
+    for (size_t i = 0; i < ring->spokes.count; i++) {
+        int32_t surface = surface_of(ring, i);
+        int net = 0;
+        bool first = true;
+        for (size_t j = 0; j < ring->spokes.count; j++) {
+            if (surface_of(ring, j) != surface) continue;
+            net += ring->spokes.data[j].forward ? 1 : -1;
+            if (j < i) first = false;
+        }
+        if (first && net == 0 && match_brackets(ring, surface, partner) != RBL_OK) return RBL_ERR_NO_MEMORY;
+    }
+    return match_brackets(ring, -1, partner);
+}
+
+/// How many wedges hold the direction just before the first spoke.
+static int count_wraps(const edge_ring *ring, const int32_t *partner)
+{
+    int wraps = 0;
+    for (size_t i = 0; i < ring->spokes.count; i++)
+        wraps += ring->spokes.data[i].forward && partner[i] > (int32_t)i;
+    return wraps;
+}
+
+/// Where surfaces cross or coincide along the edge, brackets would lead from one to the other; so each
+/// surface keeps to itself if that makes the same number of solids around the edge, and does not turn one
+/// inside out.
+static rbl_status match_ring(edge_ring *ring)
+{
+    rbl_status status = RBL_OK;
+    repair *r = ring->r;
+    size_t count = ring->spokes.count;
+    int32_t *brackets = NULL;
+    if (count < 2) return RBL_OK;
+    sort_ring(ring);
+    RBL_TRY_ALLOC(brackets = rbli_alloc(r->ctx, 2 * count, sizeof *brackets));
+    memset(brackets, 0xff, 2 * count * sizeof *brackets);
+    int32_t *surfaces = brackets + count;
+    RBL_TRY(match_brackets(ring, -1, brackets));
+    RBL_TRY(match_surfaces(ring, surfaces));
+    bool apart = count_wraps(ring, surfaces) == count_wraps(ring, brackets);
+    const int32_t *chosen = apart ? surfaces : brackets;
+    for (int32_t i = 0; i < (int32_t)count; i++)
+        if (chosen[i] > i) set_mates(ring, ring->spokes.data[i].half, ring->spokes.data[chosen[i]].half);
+done:
+    rbli_free(r->ctx, brackets);
+    return status;
 }
 
 /* One edge */
@@ -176,7 +235,7 @@ static rbl_status pair_in_node(edge_ring *ring, size_t e, int node)
         net += half_direction(r, h);
     }
     if (count == 2) {
-        set_mates(r, first, last);
+        set_mates(ring, first, last);
         return RBL_OK;
     }
     bool apart = inner > 0 && inner < count && net == 0;
@@ -221,6 +280,7 @@ static void free_ring(edge_ring *ring)
     rbli_free(ctx, ring->stack.data);
     rbli_free(ctx, ring->patch);
     rbli_free(ctx, ring->has_border);
+    rbli_free(ctx, ring->surface);
 }
 
 rbl_status repair_pair(repair *r)
@@ -232,11 +292,13 @@ rbl_status repair_pair(repair *r)
     RBL_TRY_ALLOC(r->mate = rbli_alloc(r->ctx, half_count, sizeof *r->mate));
     if (r->edges.clean) {
         for (size_t e = 0; e < r->edges.count; e++)
-            set_mates(r, r->edges.half[r->edges.start[e]], r->edges.half[r->edges.start[e] + 1]);
+            set_mates(&ring, r->edges.half[r->edges.start[e]], r->edges.half[r->edges.start[e] + 1]);
         goto done;
     }
     memset(r->mate, 0xff, half_count * sizeof *r->mate);
     RBL_TRY(build_patches(&ring));
+    RBL_TRY_ALLOC(ring.surface = rbli_alloc(r->ctx, r->triangles.count, sizeof *ring.surface));
+    memcpy(ring.surface, ring.patch, r->triangles.count * sizeof *ring.surface);
     for (size_t e = 0; e < r->edges.count; e++)
         RBL_TRY(pair_edge(&ring, e));
 done:

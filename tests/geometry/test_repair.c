@@ -1094,6 +1094,66 @@ static void windings_of_closed_input_are_kept(void **state)
     finish_context(ctx);
 }
 
+/* Random integer boxes, against voxels: what is told about overlaps is true. */
+
+static bool is_swallowed(const rbli_repair_result *r, const rbli_shell *shell)
+{
+    for (int32_t parent = shell->parent; parent >= 0; shell = &r->shells[parent], parent = shell->parent)
+        if (shell->kind == RBLI_SHELL_SOLID && r->shells[parent].kind == RBLI_SHELL_SOLID) return true;
+    return false;
+}
+
+static void overlaps_of_random_boxes_are_true(void **state)
+{
+    (void)state;
+    rbl_context *ctx = make_context(1);
+    int clear = 0, swallowed = 0;
+    for (uint64_t seed = 0; seed < 300; seed++) {
+        soup *s = make_soup();
+        int count[6][6][6] = {{{0}}}, most = 0, filled = 0;
+        rbli_rng rng = rbli_rng_make(16, RBLI_RNG_TEST, seed);
+        int boxes = 2 + (int)rbli_rng_below(&rng, 3);
+        for (int i = 0; i < boxes; i++) {
+            int p[3], q[3];
+            for (int k = 0; k < 3; k++) {
+                p[k] = (int)rbli_rng_below(&rng, 4);
+                q[k] = p[k] + 1 + (int)rbli_rng_below(&rng, 6 - (uint32_t)p[k] < 3 ? 6 - (uint32_t)p[k] : 3);
+            }
+            add_box(s, p[0], p[1], p[2], q[0], q[1], q[2]);
+            for (int x = p[0]; x < q[0]; x++)
+                for (int y = p[1]; y < q[1]; y++)
+                    for (int z = p[2]; z < q[2]; z++)
+                        count[x][y][z]++;
+        }
+        for (int i = 0; i < 216; i++) {
+            int here = count[i / 36][i / 6 % 6][i % 6];
+            filled += here > 0;
+            if (here > most) most = here;
+        }
+        rbli_repair_result *r = repair_and_check(ctx, s, NULL);
+        double volume = 0;
+        bool others = false;
+        for (size_t i = 0; i < r->shell_count; i++) {
+            bool inside = is_swallowed(r, &r->shells[i]);
+            if (!inside) volume += r->shells[i].volume;
+            others |= r->shells[i].overlaps_other && !inside;
+            swallowed += inside;
+        }
+        if (!others) assert_close(volume, filled, 1e-9);
+        if (most == 1) {
+            assert_int_equal(count_overlaps(r), 0);
+            clear++;
+        } else if (r->dropped_duplicates == 0) {
+            assert_true(count_overlaps(r) > 0);
+        }
+        rbli_repair_result_destroy(ctx, r);
+        free(s);
+    }
+    print_message("boxes: %d clear, %d swallowed\n", clear, swallowed);
+    assert_true(clear > 20);
+    finish_context(ctx);
+}
+
 /* Memory */
 
 typedef struct limited {
@@ -1175,6 +1235,7 @@ int main(void)
         cmocka_unit_test(voxels_become_manifold),
         cmocka_unit_test(any_soup_gives_closed_shells),
         cmocka_unit_test(windings_of_closed_input_are_kept),
+        cmocka_unit_test(overlaps_of_random_boxes_are_true),
         cmocka_unit_test(every_failed_allocation_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
