@@ -33,6 +33,13 @@ static size_t child_count(const grouping *g, int32_t bone)
     return (size_t)(g->children.start[bone + 1] - g->children.start[bone]);
 }
 
+static size_t wanted_count(const rbli_auto_cluster_options *options, size_t children)
+{
+    if (!(options->fraction > 0)) return options->cluster.count;
+    double wanted = rint(options->fraction * (double)children);
+    return wanted < 1 ? 1 : wanted > (double)children ? children : (size_t)wanted;
+}
+
 static rbl_status choose_parents(grouping *g)
 {
     size_t bone_count = rbli_collection_size(g->in, "bone");
@@ -50,13 +57,19 @@ static rbl_status choose_parents(grouping *g)
                 g->parents[g->parent_count++] = bones[i];
         return RBL_OK;
     }
+    /* Parents come before children: `open` says that no cluster above is grouped. */
+    bool *open = rbli_alloc(g->ctx, bone_count, sizeof *open);
+    if (!open) return RBL_ERR_NO_MEMORY;
     for (size_t b = 0; b < bone_count; b++) {
-        if (parent[b] >= 0) continue;
-        int32_t at = (int32_t)b;
-        while (child_count(g, at) == 1)
-            at = g->children.child[g->children.start[at]];
-        if (type[at] == RBLI_BONE_CLUSTER && child_count(g, at) > 1) g->parents[g->parent_count++] = at;
+        size_t children = child_count(g, (int32_t)b);
+        open[b] = parent[b] < 0 || open[parent[b]];
+        if (!open[b] || type[b] != RBLI_BONE_CLUSTER) continue;
+        if (children > 1 && children > wanted_count(g->options, children)) {
+            g->parents[g->parent_count++] = (int32_t)b;
+            open[b] = false;
+        }
     }
+    rbli_free(g->ctx, open);
     return RBL_OK;
 }
 
@@ -135,13 +148,6 @@ static rbl_status name_clusters(grouping *g, int32_t parent, size_t count)
         if (status != RBL_OK) return status;
     }
     return RBL_OK;
-}
-
-static size_t wanted_count(const rbli_auto_cluster_options *options, size_t children)
-{
-    if (!(options->fraction > 0)) return options->cluster.count;
-    double wanted = rint(options->fraction * (double)children);
-    return wanted < 1 ? 1 : wanted > (double)children ? children : (size_t)wanted;
 }
 
 /// `index_of` [bone count] is scratch: a child's place among those with something to see.
@@ -246,7 +252,8 @@ rbl_status rbli_auto_cluster(rbl_context *ctx, const rbl_collection *in,
     memset(g.group, 0xff, bone_count * sizeof *g.group);
     for (size_t i = 0; i < g.parent_count; i++)
         RBL_TRY(group_children(&g, g.parents[i], index_of, parent));
-    if (g.parent_count == 0) rbli_warn(ctx, "there is no cluster with more than one child to group");
+    if (g.parent_count == 0)
+        rbli_warn(ctx, "no cluster has more children than clusters are wanted: nothing to group");
     RBL_TRY(rbli_collection_copy(ctx, in, &copy));
     if (g.new_parents.count > 0) RBL_TRY(insert_clusters(&g, copy));
     *out = copy;

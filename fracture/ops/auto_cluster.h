@@ -8,7 +8,7 @@
 
 typedef struct rbli_auto_cluster_options {
     const rbli_selection *selection; /* clusters whose children are grouped; NULL: from each root down the
-                                        first cluster with more than one child */
+                                        first ones with more children than clusters are wanted */
     double fraction; /* > 0: as many clusters as this part of the children; 0 (default): `cluster.count` */
     rbli_cluster_options cluster;
 } rbli_auto_cluster_options;

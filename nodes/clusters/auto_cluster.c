@@ -31,8 +31,8 @@ static const rbl_port_desc inputs[] = {
     {.name = "selection",
         .kind = RBL_VALUE_SELECTION,
         .optional = true,
-        .text = "clusters whose children are grouped; from each root down the first with several when not "
-                "connected"},
+        .text = "clusters whose children are grouped; when not connected, from each root down the first ones "
+                "with more children than clusters are wanted"},
     {0},
 };
 static const rbl_port_desc outputs[] = {
