@@ -363,6 +363,15 @@ static void format_source_line(rbli_text *out, const rbl_message *message)
     rbli_text_puts(out, "^\n");
 }
 
+/// The line is worth showing unless it only says where the node stands that had something to say.
+static bool shows_source(const rbl_message *message)
+{
+    if (message->severity == RBL_ERROR || !message->node[0]) return true;
+    const char *prefix = "/nodes/";
+    return strncmp(message->pointer, prefix, strlen(prefix)) != 0 ||
+           strcmp(message->pointer + strlen(prefix), message->node) != 0;
+}
+
 rbl_status rbl_messages_format(const rbl_messages *messages, size_t index, char **text)
 {
     const rbl_message *message = rbl_messages_get(messages, index);
@@ -376,14 +385,16 @@ rbl_status rbl_messages_format(const rbl_messages *messages, size_t index, char 
     rbli_text_puts(&out, severity_word(message->severity));
     rbli_text_puts(&out, ": ");
     rbli_text_puts(&out, message->text);
-    if (message->node[0] && message->pointer[0])
+    if (message->node[0] && !shows_source(message))
+        rbli_text_printf(&out, " (node \"%s\")", message->node);
+    else if (message->node[0] && message->pointer[0])
         rbli_text_printf(&out, " (node \"%s\", %s)", message->node, message->pointer);
     else if (message->node[0])
         rbli_text_printf(&out, " (node \"%s\")", message->node);
     else if (message->pointer[0])
         rbli_text_printf(&out, " (%s)", message->pointer);
     rbli_text_puts(&out, "\n");
-    if (message->line) format_source_line(&out, message);
+    if (message->line && shows_source(message)) format_source_line(&out, message);
     for (const char *line = message->hint; *line;) {
         size_t length = strcspn(line, "\n");
         rbli_text_puts(&out, "  ");

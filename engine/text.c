@@ -137,6 +137,11 @@ void rbli_text_json_double(rbli_text *text, double number)
         return;
     }
     char digits[64];
+    if (number == trunc(number) && fabs(number) < 1e15) {
+        snprintf(digits, sizeof digits, "%.0f", number + 0.0); /* no −0 */
+        rbli_text_puts(text, digits);
+        return;
+    }
     for (int precision = 1; precision <= 17; precision++) {
         snprintf(digits, sizeof digits, "%.*g", precision, number);
         if (strtod(digits, NULL) == number) break;

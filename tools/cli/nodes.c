@@ -51,6 +51,19 @@ static void print_ports(const char *title, const rbl_port_desc *ports, bool inpu
             inputs && !p->optional ? ", required" : "", p->text ? p->text : "");
 }
 
+static void print_range(const rbl_param_desc *p)
+{
+    const double unbounded = 1e15;
+    bool below = p->min<-unbounded, above = p->max> unbounded;
+    if ((p->min == 0 && p->max == 0) || (below && above)) return;
+    if (above)
+        printf(" (at least %.15g)", p->min);
+    else if (below)
+        printf(" (at most %.15g)", p->max);
+    else
+        printf(" (%.15g … %.15g)", p->min, p->max);
+}
+
 static void print_params(const rbl_param_desc *params, int depth)
 {
     for (const rbl_param_desc *p = params; p && p->name; p++) {
@@ -61,7 +74,7 @@ static void print_params(const rbl_param_desc *params, int depth)
         else
             printf(p->optional ? ", optional" : ", required");
         if (p->unit && *p->unit) printf(" %s", p->unit);
-        if (p->min != 0 || p->max != 0) printf(" (%g … %g)", p->min, p->max);
+        print_range(p);
         if (p->type == RBL_PARAM_ENUM) {
             printf(" (");
             for (size_t i = 0; p->words[i]; i++)

@@ -1,0 +1,300 @@
+#!/usr/bin/env python3
+"""The command as a person or a program meets it: test_cli.py RUBBLE
+
+Each function test_… is a test; it gets a folder of its own.
+"""
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+RUBBLE = os.path.abspath(sys.argv[1]) if len(sys.argv) > 1 else os.path.join(ROOT, "build", "rubble")
+VASE = os.path.join(ROOT, "graphs", "meshes", "vase.obj")
+CUBE = "".join(f"v {x} {y} {z}\n" for x in (0, 1) for y in (0, 1) for z in (0, 1)) + "usemtl stone\n" + "".join(
+    f"f {f}\n" for f in ("1 2 4 3", "5 7 8 6", "1 5 6 2", "3 4 8 7", "1 3 7 5", "2 6 8 4"))
+GRAPH = {
+    "rubble": 1,
+    "vars": {"pieces": {"type": "int", "default": 8, "min": 2, "max": 100}, "mesh": {"type": "path", "default": "cube.obj"}},
+    "nodes": {
+        "src": {"type": "MeshToCollection", "params": {"file": {"var": "mesh"}}},
+        "sites": {"type": "ScatterPoints", "in": {"collection": "src"}, "params": {"count": {"var": "pieces"}}},
+        "crack": {"type": "VoronoiFracture", "in": {"collection": "src", "points": "sites"}},
+        "end": {"type": "Terminal", "in": {"collection": "crack"}, "params": {"files": ["cube.obj", "cube.json"]}},
+    },
+}
+
+
+class Result:
+    def __init__(self, process):
+        self.code, self.out, self.err = process.returncode, process.stdout, process.stderr
+
+    def expect(self, code, *texts):
+        assert self.code == code, f"exit {self.code}, not {code}\n{self.out}{self.err}"
+        for text in texts:
+            assert text in self.out + self.err, f"{text!r} is missing in\n{self.out}{self.err}"
+        return self
+
+
+def rubble(folder, *arguments, env=None):
+    return Result(subprocess.run([RUBBLE, *arguments], cwd=folder, capture_output=True, text=True, timeout=120,
+        env=dict(os.environ, **(env or {}))))
+
+
+def write_graph(folder, name="g.json", **changes):
+    graph = dict(GRAPH, **changes)
+    with open(os.path.join(folder, "cube.obj"), "w") as f:
+        f.write(CUBE)
+    with open(os.path.join(folder, name), "w") as f:
+        json.dump(graph, f, indent=1)
+    return graph
+
+
+def test_no_command_and_unknown_ones(folder):
+    rubble(folder).expect(2, "error: which command?")
+    rubble(folder, "evla").expect(2, 'unknown command "evla"', 'did you mean "eval"?')
+    rubble(folder, "--help").expect(0, "eval", "inspect", "Exit code")
+    rubble(folder, "--version").expect(0, "rubble 0.")
+
+
+def test_every_command_has_help_with_an_example(folder):
+    listed = rubble(folder, "--help").out
+    for command in ("eval", "check", "inspect", "nodes", "schema", "version"):
+        assert command in listed
+        for arguments in ((command, "--help"), ("help", command)):
+            help_text = rubble(folder, *arguments).expect(0, "usage: rubble " + command, "example").out
+            assert all(len(line) <= 125 for line in help_text.splitlines())
+
+
+def test_options_are_checked(folder):
+    write_graph(folder)
+    rubble(folder, "eval").expect(2, "needs a file")
+    rubble(folder, "eval", "g.json", "h.json").expect(2, "too many arguments")
+    rubble(folder, "eval", "g.json", "--otu", "x").expect(2, 'unknown option "--otu"', "did you mean --out?")
+    rubble(folder, "eval", "g.json", "--threads", "two").expect(2, "--threads needs a number")
+    rubble(folder, "eval", "g.json", "--threads").expect(2, "--threads needs a value")
+    rubble(folder, "eval", "g.json", "--memory", "2X").expect(2, "--memory needs a number of bytes")
+    rubble(folder, "eval", "g.json", "--no-cache=1").expect(2, "--no-cache takes no value")
+    rubble(folder, "eval", "g.json", "--progress", "loud").expect(2, "--progress takes")
+    rubble(folder, "eval", "g.json", "--fail-on", "note").expect(2, "--fail-on takes")
+    rubble(folder, "eval", "g.json", "-x").expect(2, 'unknown option "-x"')
+    rubble(folder, "eval", "g.json", "--set", "pieces").expect(2, "--set needs NAME=VALUE")
+    assert sorted(os.listdir(folder)) == ["cube.obj", "g.json"]
+
+
+def test_eval_writes_files_and_says_what_happened(folder):
+    write_graph(folder)
+    result = rubble(folder, "eval", "g.json").expect(0)
+    for text in ("end: 8 pieces", "hulls", "draw calls", "smallest piece", "4 nodes: 4 ran", "wrote out/cube.obj"):
+        assert text in result.out, result.out
+    assert sorted(os.listdir(os.path.join(folder, "out"))) == ["cube.json", "cube.mtl", "cube.obj", "end.manifest.json"]
+    with open(os.path.join(folder, "out", "end.manifest.json")) as f:
+        manifest = json.load(f)
+    assert manifest["variables"]["pieces"] == 8 and len(manifest["files"]) == 3
+
+
+def test_the_same_bytes_for_any_number_of_threads(folder):
+    write_graph(folder)
+    contents = []
+    for threads in ("1", "2", "7"):
+        rubble(folder, "eval", "g.json", "--out", "o" + threads, "--threads", threads, "--set", "pieces=30").expect(0)
+        files = sorted(os.listdir(os.path.join(folder, "o" + threads)))
+        contents.append({n: open(os.path.join(folder, "o" + threads, n), "rb").read() for n in files})
+    assert contents[0] == contents[1] == contents[2]
+
+
+def test_variables_from_the_command_line(folder):
+    write_graph(folder)
+    rubble(folder, "eval", "g.json", "--set", "pieces=12", "--set=mesh=" + VASE).expect(0, "pieces")
+    rubble(folder, "eval", "g.json", "--set", "pieces=12").expect(0, "end: 12 pieces")
+    rubble(folder, "eval", "g.json", "--set", "pieces=1").expect(2, "the smallest allowed value is 2")
+    rubble(folder, "eval", "g.json", "--set", "pieces=x").expect(2)
+    rubble(folder, "eval", "g.json", "--set", "peices=3").expect(2, 'unknown variable "peices"', 'did you mean "pieces"?')
+    rubble(folder, "check", "g.json", "--set", "pieces=101").expect(2, "the largest allowed value is 100")
+
+
+def test_exit_codes(folder):
+    rubble(folder, "eval", "nowhere.json").expect(3, "error: nowhere.json")
+    with open(os.path.join(folder, "bad.json"), "w") as f:
+        f.write('{"rubble": 1')
+    rubble(folder, "eval", "bad.json").expect(2, "bad.json:1:13: error:")
+    write_graph(folder)
+    missing = rubble(folder, "eval", "g.json", "--set", "mesh=nowhere.obj").expect(3, "nowhere.obj")
+    assert 'node "src"' in missing.err
+    with open(os.path.join(folder, "broken.obj"), "w") as f:
+        f.write("v 0 0 0\nf 1 2 9\n")
+    rubble(folder, "eval", "g.json", "--set", "mesh=broken.obj").expect(3, "error:")
+    with open(os.path.join(folder, "one.obj"), "w") as f:
+        f.write("v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n")
+    rubble(folder, "eval", "g.json", "--set", "mesh=one.obj").expect(1, "error:")
+    with open(os.path.join(folder, "plain"), "w"):
+        pass
+    rubble(folder, "eval", "g.json", "--out", "plain/out").expect(3, "error:")
+    rubble(folder, "eval", "g.json", "--only", "crakc").expect(2, 'no node "crakc"', 'did you mean "crack"?')
+    assert not os.path.exists(os.path.join(folder, "out"))
+
+
+def test_a_failed_evaluation_writes_nothing(folder):
+    nodes = dict(GRAPH["nodes"], other={"type": "MakePoints", "params": {"file": "nowhere.json"}})
+    write_graph(folder, nodes=nodes)
+    result = rubble(folder, "eval", "g.json", "--out", "o").expect(3, "error:", "1 failed")
+    assert not os.path.exists(os.path.join(folder, "o")), result.err
+    rubble(folder, "eval", "g.json", "--out", "o", "--only", "end").expect(0, "wrote o/cube.obj")
+
+
+def test_files_stay_below_the_output_folder(folder):
+    for name in ("../x.obj", "/tmp/x.obj", "a/x.obj", "..", ""):
+        nodes = dict(GRAPH["nodes"])
+        nodes["end"] = dict(nodes["end"], params={"files": [name]})
+        write_graph(folder, nodes=nodes)
+        rubble(folder, "eval", "g.json", "--out", "o").expect(1, "/nodes/end/params/files/0")
+        assert not os.path.exists(os.path.join(folder, "o"))
+
+
+def test_every_mistake_of_a_graph_at_once(folder):
+    with open(os.path.join(folder, "g.json"), "w") as f:
+        f.write('{\n  "rubble": 1,\n  "nodes": {\n    "a": { "type": "ScaterPoints" },\n'
+                '    "b": { "type": "MakePoints", "params": { "piont": [] } }\n  }\n}\n')
+    result = rubble(folder, "check", "g.json").expect(2)
+    assert result.out == ""
+    assert result.err.count("error:") == 2
+    assert 'g.json:4:20: error: unknown node type "ScaterPoints" (node "a", /nodes/a/type)' in result.err
+    assert '  4 |     "a": { "type": "ScaterPoints" },\n    |                    ^\n' in result.err
+    assert 'did you mean "ScatterPoints"?' in result.err
+    parsed = json.loads(rubble(folder, "check", "g.json", "--json").expect(2).out)
+    assert parsed["valid"] is False and len(parsed["messages"]) == 2 and parsed["messages"][0]["line"] == 4
+    write_graph(folder)
+    rubble(folder, "check", "g.json").expect(0, "4 nodes, 2 variables, no mistake found")
+    write_graph(folder, vars=dict(GRAPH["vars"], idle={"type": "int"}))
+    rubble(folder, "check", "g.json").expect(0, "warning:")
+    rubble(folder, "check", "g.json", "--fail-on", "warning").expect(1)
+
+
+def test_json_and_reports(folder):
+    write_graph(folder)
+    result = rubble(folder, "eval", "g.json", "--json", "--report", "r.json").expect(0)
+    parsed = json.loads(result.out)
+    assert parsed["results"]["end"]["pieces"] == 8 and parsed["results"]["end"]["open_edges"] == 0
+    assert [n["outcome"] for n in parsed["run"]["nodes"]] == ["ran"] * 4
+    with open(os.path.join(folder, "r.json")) as f:
+        report = json.load(f)
+    assert report["nodes"][0]["reason"] == "first run" and report["files"][0]["bytes"] > 0
+    rubble(folder, "eval", "g.json", "--report", "no/r.json").expect(3, "error: no/r.json")
+    json.loads(rubble(folder, "version", "--json").expect(0).out)
+
+
+def test_warnings_can_fail(folder):
+    write_graph(folder, vars=dict(GRAPH["vars"], idle={"type": "int"}))
+    rubble(folder, "eval", "g.json", "--fail-on", "warning").expect(1, 'warning: variable "idle" is not used')
+    rubble(folder, "eval", "g.json").expect(0)
+
+
+def test_progress_and_colours(folder):
+    write_graph(folder)
+    result = rubble(folder, "eval", "g.json", "--progress", "plain").expect(0)
+    assert "[1/4] src: ran" in result.err and "[4/4] end: ran" in result.err
+    lines = [l for l in rubble(folder, "eval", "g.json", "--progress", "json").err.splitlines() if l.startswith("{")]
+    assert [json.loads(l)["event"] for l in lines] == ["begins", "ends"] * 4
+    assert "\033" not in rubble(folder, "eval", "g.json").err
+
+
+def test_nodes_and_schema(folder):
+    rubble(folder, "nodes").expect(0, "VoronoiFracture", "MeshToCollection", "Terminal")
+    rubble(folder, "nodes", "ScatterPoints").expect(0, "params", "count", "int = 20", "seed")
+    rubble(folder, "nodes", "ScaterPoints").expect(2, 'did you mean "ScatterPoints"?')
+    one = json.loads(rubble(folder, "nodes", "ScatterPoints", "--json").expect(0).out)
+    assert one["type"] == "ScatterPoints" and one["params"][0]["name"] == "count"
+    every = json.loads(rubble(folder, "schema", "--nodes").expect(0).out)
+    assert any(n["type"] == "Terminal" for n in every["nodes"])
+    schema = json.loads(rubble(folder, "schema").expect(0).out)
+    try:
+        import jsonschema
+    except ImportError:
+        return
+    jsonschema.Draft202012Validator.check_schema(schema)
+    validator = jsonschema.Draft202012Validator(schema)
+    known = {n["type"] for n in every["nodes"]}
+    for name in sorted(os.listdir(os.path.join(ROOT, "graphs"))):
+        if not name.endswith(".json"):
+            continue
+        with open(os.path.join(ROOT, "graphs", name)) as f:
+            graph = json.load(f)
+        if all(n["type"] in known for i, n in graph["nodes"].items() if i != "//"):
+            validator.validate(graph)
+    good = write_graph(folder)
+    validator.validate(good)
+    for path, value in ((("nodes", "sites", "type"), "ScaterPoints"), (("nodes", "sites", "params", "count"), "x"),
+            (("nodes", "sites", "params", "cuont"), 1), (("nodes", "crack", "in", "pionts"), "a"), (("rubble",), 2),
+            (("nodes", "1a"), {"type": "SelectAll"}), (("nodes", "crack", "in"), {"points": "sites"})):
+        bad = json.loads(json.dumps(good))
+        at = bad
+        for step in path[:-1]:
+            at = at[step]
+        at[path[-1]] = value
+        assert not validator.is_valid(bad), path
+
+
+def test_inspect(folder):
+    result = rubble(folder, "inspect", VASE).expect(0, "pieces     1", "closed", "triangles", "volume", "bounds", "clay")
+    assert "note:" in result.err
+    parsed = json.loads(rubble(folder, "inspect", VASE, "--json", "--bones").expect(0).out)
+    assert parsed["summary"]["pieces"] == 1 and len(parsed["bones"]) == 2 and parsed["bones"][0]["parent"] is None
+    rubble(folder, "inspect", VASE, "--bones").expect(0, "vase")
+    rubble(folder, "inspect", "nowhere.obj").expect(3, "nowhere.obj")
+    write_graph(folder, nodes=dict(GRAPH["nodes"], end={"type": "Terminal", "in": {"collection": "crack"},
+        "params": {"files": ["vase.rbl"]}}))
+    rubble(folder, "eval", "g.json").expect(0)
+    rubble(folder, "inspect", "out/vase.rbl").expect(0, "pieces     8", "hulls      8")
+    with open(os.path.join(folder, "bad.rbl"), "wb") as f:
+        f.write(b"RBL nonsense")
+    rubble(folder, "inspect", "bad.rbl").expect(3, "error:")
+
+
+def test_paths_of_a_graph_are_relative_to_it(folder):
+    os.mkdir(os.path.join(folder, "deep"))
+    with open(os.path.join(folder, "deep", "m.obj"), "w") as f:
+        f.write(CUBE)
+    write_graph(os.path.join(folder, "deep"), vars={"pieces": GRAPH["vars"]["pieces"], "mesh": {"type": "path", "default": "m.obj"}})
+    rubble(folder, "eval", "deep/g.json").expect(0)
+    rubble(folder, "eval", "deep/g.json", "--set", "mesh=deep/m.obj").expect(0)
+    rubble(folder, "eval", "deep/g.json", "--set", "mesh=m.obj").expect(3)
+
+
+def test_interrupt_ends_with_130(folder):
+    write_graph(folder, vars=dict(GRAPH["vars"], pieces={"type": "int", "default": 60000}))
+    process = subprocess.Popen([RUBBLE, "eval", "g.json", "--threads", "1"], cwd=folder, stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, text=True)
+    time.sleep(0.4)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130, (process.returncode, err)
+    assert "cancelled" in err and not os.path.exists(os.path.join(folder, "out"))
+
+
+def test_a_closed_output_is_an_error(folder):
+    write_graph(folder)
+    with open("/dev/full", "w") as full:
+        process = subprocess.run([RUBBLE, "nodes"], cwd=folder, stdout=full, stderr=subprocess.PIPE, text=True)
+    assert process.returncode == 3
+
+
+def main():
+    failed = 0
+    tests = [(n, f) for n, f in globals().items() if n.startswith("test_")]
+    for name, function in tests:
+        with tempfile.TemporaryDirectory(prefix="rubble-cli-") as folder:
+            try:
+                function(folder)
+                print(f"ok {name}")
+            except Exception as error:
+                failed += 1
+                print(f"FAIL {name}: {type(error).__name__}: {error}")
+    print(f"{len(tests) - failed} passed, {failed} failed")
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()
