@@ -436,8 +436,47 @@ static void raise_caution(const rbli_cell_complex *k, const uint8_t *bad, uint8_
         if (caution[v] & RAISED) caution[v] = (uint8_t)((caution[v] & 3) == 3 ? 3 : (caution[v] & 3) + 1);
 }
 
-/// The contracted dual. Where contraction makes a cell touch itself, it is done again more carefully around
-/// that cell, in the end not at all: the dual itself is a complex by construction.
+/// Whether a facet is turned over against the direction between its sites, by more than rounding does.
+static bool is_turned(const voronoi *v, size_t f)
+{
+    const rbli_cell_complex *k = v->k;
+    const int32_t *loop = k->facet_vertices + k->facet_start[f];
+    int32_t count = k->facet_start[f + 1] - k->facet_start[f], a = k->facet_cells[f][0],
+            b = k->facet_cells[f][1];
+    if (a < 0 || b < 0) return false;
+    const double *o = k->vertices[loop[0]];
+    double n[3], area = 0, around = 0, length = sqrt(squared_distance(v->points[a], v->points[b]));
+    for (int j = 0; j < 3; j++)
+        n[j] = (v->points[b][j] - v->points[a][j]) / length;
+    for (int32_t i = 0; i < count; i++) {
+        const double *p = k->vertices[loop[i]], *q = k->vertices[loop[i + 1 < count ? i + 1 : 0]];
+        double x[3], y[3];
+        for (int j = 0; j < 3; j++) {
+            x[j] = p[j] - o[j];
+            y[j] = q[j] - o[j];
+        }
+        area += n[0] * (x[1] * y[2] - x[2] * y[1]) + n[1] * (x[2] * y[0] - x[0] * y[2]) +
+                n[2] * (x[0] * y[1] - x[1] * y[0]);
+        around += sqrt(squared_distance(p, q));
+    }
+    return area < -ldexp(v->grid.extent, -48) * around;
+}
+
+/// Flags the cells that contraction has spoilt: those that touch themselves, and those with a facet turned
+/// over.
+static rbl_status find_spoilt(voronoi *v, uint8_t *bad, size_t *bad_count)
+{
+    rbl_status status = rbli_complex_find_bad(v->ctx, v->k, bad, bad_count);
+    for (size_t f = 0; f < v->k->facet_count && status == RBL_OK; f++) {
+        if (!is_turned(v, f)) continue;
+        bad[v->k->facet_cells[f][0]] = bad[v->k->facet_cells[f][1]] = 1;
+        ++*bad_count;
+    }
+    return status;
+}
+
+/// The contracted dual. Where contraction makes a cell touch itself or turns a facet over, it is done again
+/// more carefully around that cell, in the end not at all: the dual itself is a complex by construction.
 static rbl_status make_contracted_dual(voronoi *v)
 {
     enum { MOST_ATTEMPTS = 8 };
@@ -454,7 +493,7 @@ static rbl_status make_contracted_dual(voronoi *v)
         if (bad_count) raise_caution(v->k, bad, caution);
         RBL_TRY(rbli_complex_contract(v->ctx, v->k, &options, &changed));
         if (!changed) break;
-        RBL_TRY(rbli_complex_find_bad(v->ctx, v->k, bad, &bad_count));
+        RBL_TRY(find_spoilt(v, bad, &bad_count));
         if (!bad_count) break;
         rbli_cell_complex_destroy(v->ctx, v->k);
         v->k = NULL;
@@ -465,18 +504,25 @@ done:
     return status;
 }
 
-/// Contracts what the walls have cut too small.
+/// Contracts what the walls have cut too small, by rounding alone: the rest was decided before.
 static rbl_status contract_at_walls(voronoi *v, bool *changed)
 {
-    uint8_t *walls = rbli_calloc(v->ctx, v->k->vertex_count, 1);
-    if (!walls) return RBL_ERR_NO_MEMORY;
-    for (size_t i = 0; i < v->k->vertex_count; i++)
+    rbl_status status = RBL_OK;
+    uint8_t *walls = NULL, *caution = NULL;
+    size_t count = v->k->vertex_count;
+    RBL_TRY_ALLOC(walls = rbli_calloc(v->ctx, count, 1));
+    RBL_TRY_ALLOC(caution = rbli_alloc(v->ctx, count, 1));
+    memset(caution, 2, count);
+    for (size_t i = 0; i < count; i++)
         for (int k = 0; k < 3; k++)
             walls[i] +=
                 v->k->vertices[i][k] == v->grid.box_min[k] || v->k->vertices[i][k] == v->grid.box_max[k];
-    rbli_contract_options options = {.extent = v->grid.extent, .wall_count = walls, .at_walls_only = true};
-    rbl_status status = rbli_complex_contract(v->ctx, v->k, &options, changed);
+    rbli_contract_options options = {
+        .extent = v->grid.extent, .wall_count = walls, .at_walls_only = true, .caution = caution};
+    RBL_TRY(rbli_complex_contract(v->ctx, v->k, &options, changed));
+done:
     rbli_free(v->ctx, walls);
+    rbli_free(v->ctx, caution);
     return status;
 }
 

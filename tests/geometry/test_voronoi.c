@@ -43,6 +43,34 @@ static void check_complex(
         assert_true((k->facet_cells[f][1] < 0) == (k->facet_origin[f] < 0) && k->facet_cells[f][0] >= 0);
 }
 
+/// No facet turned over against the direction between its sites, by more than rounding; all close to the
+/// bisector.
+static void check_facets(const rbli_cell_complex *k)
+{
+    for (size_t f = 0; f < k->facet_count; f++) {
+        if (k->facet_cells[f][1] < 0) continue;
+        const double *a = k->cell_point[k->facet_cells[f][0]], *b = k->cell_point[k->facet_cells[f][1]];
+        const int32_t *loop = k->facet_vertices + k->facet_start[f];
+        int32_t count = k->facet_start[f + 1] - k->facet_start[f];
+        double area = 0, around = 0,
+               apart = sqrt(pow(b[0] - a[0], 2) + pow(b[1] - a[1], 2) + pow(b[2] - a[2], 2));
+        for (int32_t i = 0; i < count; i++) {
+            const double *p = k->vertices[loop[i]], *q = k->vertices[loop[(i + 1) % count]],
+                         *o = k->vertices[loop[0]];
+            double off = 0;
+            for (int j = 0; j < 3; j++) {
+                int m = (j + 1) % 3, n = (j + 2) % 3;
+                area +=
+                    (b[j] - a[j]) / apart * ((p[m] - o[m]) * (q[n] - o[n]) - (p[n] - o[n]) * (q[m] - o[m]));
+                off += (b[j] - a[j]) / apart * (p[j] - (a[j] + b[j]) / 2);
+            }
+            around += sqrt(pow(q[0] - p[0], 2) + pow(q[1] - p[1], 2) + pow(q[2] - p[2], 2));
+            assert_close(off, 0, 1e-9);
+        }
+        assert_true(area > -1e-14 * around);
+    }
+}
+
 static rbli_cell_complex *make(
     rbl_context *ctx, const double (*sites)[3], size_t count, const double low[3], const double high[3])
 {
@@ -80,7 +108,9 @@ static void degenerate_sites_are_ordinary(void **state)
         for (size_t j = 0; j < sizeof jitters / sizeof *jitters; j++)
             for (uint64_t seed = 1; seed <= 3; seed++) {
                 make_family(family, seed, jitters[j], &set);
-                rbli_cell_complex_destroy(ctx, make_set(ctx, padded_min, padded_max));
+                rbli_cell_complex *k = make_set(ctx, padded_min, padded_max);
+                if (family != 32) check_facets(k); /* far sites round the others */
+                rbli_cell_complex_destroy(ctx, k);
             }
     finish_context(ctx);
 }
