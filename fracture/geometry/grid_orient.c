@@ -47,7 +47,7 @@ static rbli_i192 det3(const int64_t a[3], const int64_t b[3], const int64_t c[3]
     return rbli_i192_add(sum, rbli_i192_product(z, a[2]));
 }
 
-/// The sign when the filter is certain, else 2; `differences` are rows for the exact evaluation.
+/// The sign when the filter is certain, else 2; `rows` are set to the differences.
 static int filtered_sign(
     const double a[3], const double b[3], const double c[3], const double d[3], double rows[3][3])
 {
@@ -65,7 +65,7 @@ static int filtered_sign(
     double bound = 1e-15 * permanent;
     if (det > bound) return 1;
     if (det < -bound) return -1;
-    return 2;
+    return permanent == 0 ? 0 : 2; /* integers: a product vanishes only with a factor */
 }
 
 static void to_integers(double rows[3][3], int64_t out[3][3])
@@ -85,25 +85,44 @@ int rbli_grid_orient3d(const double a[3], const double b[3], const double c[3], 
     return rbli_i192_sign(det3(exact[0], exact[1], exact[2]));
 }
 
+/// The first power of ε in doubles: moves times the cross products of the other two rows; 2 when uncertain.
+static int filtered_first_power(double rows[3][3], int64_t m[3][3])
+{
+    double sum = 0, permanent = 0;
+    for (int i = 0; i < 3; i++) {
+        const double *a = rows[(i + 1) % 3], *b = rows[(i + 2) % 3];
+        for (int k = 0; k < 3; k++) {
+            int u = (k + 1) % 3, v = (k + 2) % 3;
+            double left = a[u] * b[v], right = a[v] * b[u], move = (double)m[i][k];
+            sum += move * (left - right);
+            permanent += fabs(move) * (fabs(left) + fabs(right));
+        }
+    }
+    double bound = 3e-15 * permanent;
+    if (sum > bound) return 1;
+    if (sum < -bound) return -1;
+    return permanent == 0 ? 0 : 2;
+}
+
 int rbli_grid_orient3d_moved(const double *const points[4], const int64_t *const moves[4])
 {
     double rows[3][3];
-    int sign = filtered_sign(points[0], points[1], points[2], points[3], rows);
-    if (sign != 2) return sign;
     int64_t d[3][3], m[3][3];
+    int sign = filtered_sign(points[0], points[1], points[2], points[3], rows);
     to_integers(rows, d);
-    sign = rbli_i192_sign(det3(d[0], d[1], d[2]));
+    if (sign == 2) sign = rbli_i192_sign(det3(d[0], d[1], d[2]));
     if (sign) return sign;
     for (int i = 0; i < 3; i++)
         for (int k = 0; k < 3; k++)
             m[i][k] = moves[i + 1][k] - moves[0][k];
-    rbli_i192 first =
-        rbli_i192_add(rbli_i192_add(det3(m[0], d[1], d[2]), det3(d[0], m[1], d[2])), det3(d[0], d[1], m[2]));
-    sign = rbli_i192_sign(first);
+    sign = filtered_first_power(rows, m);
+    if (sign == 2) {
+        rbli_i192 first = rbli_i192_add(det3(m[0], d[1], d[2]), det3(d[0], m[1], d[2]));
+        sign = rbli_i192_sign(rbli_i192_add(first, det3(d[0], d[1], m[2])));
+    }
     if (sign) return sign;
-    rbli_i192 second =
-        rbli_i192_add(rbli_i192_add(det3(d[0], m[1], m[2]), det3(m[0], d[1], m[2])), det3(m[0], m[1], d[2]));
-    sign = rbli_i192_sign(second);
+    rbli_i192 second = rbli_i192_add(det3(d[0], m[1], m[2]), det3(m[0], d[1], m[2]));
+    sign = rbli_i192_sign(rbli_i192_add(second, det3(m[0], m[1], d[2])));
     return sign ? sign : rbli_i192_sign(det3(m[0], m[1], m[2]));
 }
 

@@ -5,6 +5,8 @@
 /// again from the triangles alone; so the result depends on the set of triangles, and repairing it again
 /// changes nothing.
 
+#include <math.h>
+
 #include "fracture/geometry/repair_internal.h"
 
 enum { MAX_ROUNDS = 8 };
@@ -138,7 +140,7 @@ static rbl_status run(repair *r)
     rbl_status status = RBL_OK;
     rbli_shell *shells = NULL;
     RBL_TRY(repair_weld(r));
-    r->tolerance = r->options.stitch * r->diagonal;
+    r->tolerance = isfinite(r->diagonal) ? r->options.stitch * r->diagonal : 0;
     RBL_TRY(repair_build_edges(r));
     count_nonmanifold_edges(r);
     for (int round = 0; round < MAX_ROUNDS; round++) {

@@ -65,7 +65,9 @@ static rbl_status write_fins(writer *w)
     size_t count = r->fins.count;
     int32_t *order = NULL, *set = NULL;
     repair_triangle *fins = NULL;
+    rbli_keyed *keys = NULL;
     if (count == 0) return RBL_OK;
+    RBL_TRY_ALLOC(keys = rbli_alloc(r->ctx, 2 * count, sizeof *keys));
     RBL_TRY_ALLOC(order = rbli_alloc(r->ctx, count, sizeof *order));
     RBL_TRY_ALLOC(set = rbli_alloc(r->ctx, count, sizeof *set));
     RBL_TRY_ALLOC(fins = rbli_alloc(r->ctx, count, sizeof *fins));
@@ -73,24 +75,28 @@ static rbl_status write_fins(writer *w)
     for (size_t t = 0; t < count; t++)
         fins[t] = r->fins.data[order[t]];
     RBL_TRY(group_fins(w, fins, count, set));
-    for (size_t t = 0; t < count; t++) {
-        if (set[t] != (int32_t)t) continue;
+    for (size_t t = 0; t < count; t++)
+        keys[t] = (rbli_keyed){(uint64_t)set[t], (int32_t)t};
+    rbli_radix_sort(keys, keys + count, count);
+    for (size_t begin = 0, end; begin < count; begin = end) {
+        int32_t t = keys[begin].index;
         rbli_shell *shell = &w->out->shells[w->out->shell_count++];
         *shell = (rbli_shell){.kind = RBLI_SHELL_DROPPED,
             .triangle_start = (int32_t)w->count,
             .parent = -1,
             .node = fins[t].node,
             .why = "two sides back to back without volume"};
-        for (size_t u = t; u < count; u++) {
-            if (set[u] != (int32_t)t) continue;
+        for (end = begin; end < count && set[keys[end].index] == t; end++) {
+            const repair_triangle *fin = &fins[keys[end].index];
             for (int k = 0; k < 3; k++)
                 w->label[3 * w->count + (size_t)k] = -1 - t;
-            shell->area += fin_area(r, &fins[u]);
-            w->triangles[w->count++] = fins[u];
+            shell->area += fin_area(r, fin);
+            w->triangles[w->count++] = *fin;
             shell->triangle_count++;
         }
     }
 done:
+    rbli_free(r->ctx, keys);
     rbli_free(r->ctx, order);
     rbli_free(r->ctx, set);
     rbli_free(r->ctx, fins);

@@ -153,8 +153,14 @@ static rbl_status snap_positions(repair *r)
     rbli_grid grid = rbli_grid_fit(min, max);
     for (size_t v = 0; v < r->positions.count; v++)
         rbli_grid_snap(&grid, r->positions.data[v], r->grid[v]);
-    double x = max[0] - min[0], y = max[1] - min[1], z = max[2] - min[2];
-    r->diagonal = sqrt(x * x + y * y + z * z);
+    double largest = 0, sum = 0;
+    for (int k = 0; k < 3; k++)
+        if (max[k] - min[k] > largest) largest = max[k] - min[k];
+    for (int k = 0; k < 3 && largest > 0; k++) {
+        double side = (max[k] - min[k]) / largest; /* squares of huge meshes would overflow */
+        sum += side * side;
+    }
+    r->diagonal = largest * sqrt(sum);
     return RBL_OK;
 }
 
