@@ -572,8 +572,7 @@ static void write_u32(rbli_file_writer *out, uint32_t value)
 static rbl_status write_chunks(glb_writer *writer, rbli_text_out *json, const section *sections,
     size_t section_count, rbli_file_writer *out)
 {
-    while (json->count % 4)
-        rbli_put(json, " ");
+    rbli_put_bytes(json, "   ", (4 - json->count % 4) % 4);
     rbl_status status = rbli_text_out_end(json);
     if (status != RBL_OK) return status;
     size_t binary = 0;

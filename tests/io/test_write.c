@@ -118,6 +118,143 @@ static void obj_reads_back(void **state)
     }
 }
 
+static void glb_reads_back(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 8; i++) {
+        rbl_context *ctx = make_context(1);
+        asset_options options = {.origin = {i & 4 ? 1e6 : 0.25, 2, 3}, .with_uvs = true};
+        options.with_tangents = options.with_colors = (i & 2) != 0;
+        rbl_collection *asset = make_asset(ctx, options);
+        if (i & 1) mirror_first_piece(ctx, asset);
+        rbli_glb_report report;
+        rbli_mesh_file file;
+        assert_ok(ctx, rbli_mesh_file_read(ctx, write_file(ctx, asset, GLB, &report), &file));
+        assert_int_equal(report.triangles, 25);
+        assert_int_equal(report.collapsed_triangles, 0);
+        assert_int_equal(file.triangle_count, 25);
+        assert_int_equal(file.node_count, 4);
+        static const char *const names[] = {"wall", "wall_0", "wall \"1\"", "wall_0_sheet"};
+        static const int32_t parents[] = {-1, 0, 0, 1};
+        for (int n = 0; n < 4; n++) {
+            assert_string_equal(file.nodes[n].name, names[n]);
+            assert_int_equal(file.nodes[n].parent, parents[n]);
+        }
+        assert_close(volume_of(&file, 1), i & 1 ? 8 : 1, 1e-12);
+        assert_close(volume_of(&file, 2), 1, 0); /* exact also far from the origin */
+        check_normals(&file);
+        assert_int_equal(file.material_count, 2);
+        assert_string_equal(file.materials[0].name, "brick");
+        assert_true(file.materials[0].base_color[2] == 0.1f && file.materials[1].base_color[3] == 0.5f);
+        assert_true((file.tangents != NULL) == options.with_tangents);
+        assert_true((file.colors != NULL) == options.with_colors);
+        for (size_t t = 0; t < 25; t++) {
+            for (int k = 0; k < 3; k++)
+                assert_true(file.uvs[0][3 * t + (size_t)k][1] == 0.25f);
+            for (int k = 0; k < 4 && options.with_colors; k++)
+                assert_true(file.colors[3 * t][k] == (float)k / 4);
+            assert_int_equal(file.triangle_materials[t], t % 12 >= 6 && t < 24);
+        }
+        if (!(i & 1)) {
+            const double *p = file.positions[file.triangles[12][0]];
+            assert_true(p[0] == options.origin[0] + 1 && p[1] == 2 && p[2] == 3);
+        }
+        rbli_mesh_file_free(ctx, &file);
+        rbli_collection_release(asset);
+        finish_context(ctx);
+    }
+}
+
+static void glb_leaves_out_what_collapses_in_float(void **state)
+{
+    (void)state;
+    rbl_context *ctx = make_context(1);
+    rbl_collection *asset = make_asset(ctx, (asset_options){.origin = {0}});
+    double(*positions)[3] = asset_write(ctx, asset, "vertex", "position", RBL_VEC3);
+    for (int k = 0; k < 3; k++)
+        positions[1][k] = positions[0][k] + 1e-12; /* next to a corner of the first cube */
+    rbli_glb_report report;
+    rbli_mesh_file file;
+    assert_ok(ctx, rbli_mesh_file_read(ctx, write_file(ctx, asset, GLB, &report), &file));
+    assert_int_equal(report.collapsed_triangles, 2);
+    assert_int_equal(report.triangles, 23);
+    assert_int_equal(file.triangle_count, 23);
+    rbli_mesh_file_free(ctx, &file);
+    rbli_collection_release(asset);
+    finish_context(ctx);
+}
+
+/// A piece of `side` × `side` squares, without corner attributes.
+static rbl_collection *make_grid(rbl_context *ctx, int32_t side)
+{
+    rbl_collection *asset = NULL;
+    int32_t first, vertex_count = (side + 1) * (side + 1), face_count = 2 * side * side;
+    assert_ok(ctx, rbli_collection_create_empty_asset(ctx, &asset));
+    assert_ok(ctx, rbli_hierarchy_add_bones(
+                       ctx, asset, 1, (int32_t[]){-1}, (const char *[]){"grid"}, RBLI_BONE_RIGID, &first));
+    assert_ok(ctx, rbli_collection_resize(ctx, asset, "geometry", 1));
+    assert_ok(ctx, rbli_collection_resize(ctx, asset, "vertex", (size_t)vertex_count));
+    assert_ok(ctx, rbli_collection_resize(ctx, asset, "face", (size_t)face_count));
+    assert_ok(ctx, rbli_collection_resize(ctx, asset, "corner", 3 * (size_t)face_count));
+    *(int32_t *)asset_write(ctx, asset, "bone", "geometry", RBL_INT32) = 0;
+    *(int32_t *)asset_write(ctx, asset, "geometry", "vertex_count", RBL_INT32) = vertex_count;
+    *(int32_t *)asset_write(ctx, asset, "geometry", "face_count", RBL_INT32) = face_count;
+    double(*positions)[3] = asset_write(ctx, asset, "vertex", "position", RBL_VEC3);
+    int32_t(*faces)[3] = asset_write(ctx, asset, "face", "vertices", RBL_INT32_3);
+    int32_t *materials = asset_write(ctx, asset, "face", "material", RBL_INT32);
+    for (int32_t v = 0; v < vertex_count; v++) {
+        positions[v][0] = v % (side + 1);
+        positions[v][1] = v / (side + 1);
+    }
+    for (int32_t f = 0; f < face_count; f++) {
+        int32_t v = f / 2 / side * (side + 1) + f / 2 % side;
+        memcpy(faces[f],
+            f % 2 ? (int32_t[]){v, v + side + 2, v + side + 1} : (int32_t[]){v, v + 1, v + side + 2},
+            sizeof faces[f]);
+        materials[f] = -1;
+    }
+    return asset;
+}
+
+static void glb_uses_long_indices_where_needed(void **state)
+{
+    (void)state;
+    static const int32_t sides[] = {254, 255, 256}; /* 65,025, 65,536 and 66,049 vertices */
+    for (int i = 0; i < 3; i++) {
+        rbl_context *ctx = make_context(1);
+        rbl_collection *asset = make_grid(ctx, sides[i]);
+        rbli_mesh_file file;
+        assert_ok(ctx, rbli_mesh_file_read(ctx, write_file(ctx, asset, GLB, NULL), &file));
+        size_t vertices = (size_t)((sides[i] + 1) * (sides[i] + 1));
+        assert_int_equal(file.position_count, vertices);
+        assert_int_equal(file.triangle_count, 2 * sides[i] * sides[i]);
+        check_normals(&file); /* made by the writer, there were none */
+        rbli_mesh_file_free(ctx, &file);
+        assert_ok(ctx, rbli_mesh_file_read(ctx, write_file(ctx, asset, OBJ, NULL), &file));
+        assert_int_equal(file.position_count, vertices);
+        rbli_mesh_file_free(ctx, &file);
+        rbli_collection_release(asset);
+        finish_context(ctx);
+    }
+}
+
+static void an_empty_collection_is_a_valid_file(void **state)
+{
+    (void)state;
+    rbl_context *ctx = make_context(1);
+    rbl_collection *asset = NULL;
+    rbli_mesh_file file;
+    assert_ok(ctx, rbli_collection_create_empty_asset(ctx, &asset));
+    for (int what = OBJ; what <= GLB; what++) {
+        const char *path = write_file(ctx, asset, (written)what, NULL);
+        if (what == OBJ || what == GLB)
+            assert_int_equal(rbli_mesh_file_read(ctx, path, &file), RBL_ERR_PARSE);
+    }
+    assert_non_null(strstr(rbli_messages_get(ctx->messages, 1)->text, "pieces.glb: no triangles"));
+    rbli_collection_release(asset);
+    finish_context(ctx);
+}
+
 static void json_says_what_pieces_are(void **state)
 {
     (void)state;
@@ -213,6 +350,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(obj_reads_back),
+        cmocka_unit_test(glb_reads_back),
+        cmocka_unit_test(glb_leaves_out_what_collapses_in_float),
+        cmocka_unit_test(glb_uses_long_indices_where_needed),
+        cmocka_unit_test(an_empty_collection_is_a_valid_file),
         cmocka_unit_test(json_says_what_pieces_are),
         cmocka_unit_test(bad_indices_are_refused),
     };
