@@ -34,7 +34,6 @@ typedef struct stitcher {
     size_t border_count;
     const int32_t *items; /* [border_count] of `border` in the order of the tree */
     int32_t *parent;      /* [vertices] clusters; the lowest vertex stands for all */
-    double *radius;       /* [vertices] of a cluster around its lowest vertex */
     int32_t *head, *tail; /* [vertices] corners at a cluster, linked */
     int32_t *next;        /* [3 · triangles] */
     RBLI_ARRAY(close_pair) pairs;
@@ -101,7 +100,6 @@ static rbl_status link_corners(stitcher *s)
     repair *r = s->r;
     size_t vertex_count = r->positions.count, corner_count = 3 * r->triangles.count;
     RBL_TRY_ALLOC(s->parent = repair_make_sets(r->ctx, vertex_count));
-    RBL_TRY_ALLOC(s->radius = rbli_calloc(r->ctx, vertex_count, sizeof *s->radius));
     RBL_TRY_ALLOC(s->head = rbli_alloc(r->ctx, vertex_count, sizeof *s->head));
     RBL_TRY_ALLOC(s->tail = rbli_alloc(r->ctx, vertex_count, sizeof *s->tail));
     RBL_TRY_ALLOC(s->next = rbli_alloc(r->ctx, corner_count, sizeof *s->next));
@@ -131,6 +129,15 @@ static void count_between(stitcher *s, int32_t a, int32_t w, int *there, int *ba
     }
 }
 
+/// No vertex may move farther than the tolerance, also not in several steps.
+static bool is_in_reach(const stitcher *s, int32_t a, int32_t b)
+{
+    const double *to = s->r->positions.data[a];
+    for (int32_t corner = s->head[b]; corner >= 0; corner = s->next[corner])
+        if (distance(s->r->positions.data[half_tail(s->r, corner)], to) > s->r->tolerance) return false;
+    return true;
+}
+
 /// False when an edge would collapse, or a joined edge would have two half-edges of one direction.
 static bool may_join(stitcher *s, int32_t a, int32_t b)
 {
@@ -149,10 +156,9 @@ static bool may_join(stitcher *s, int32_t a, int32_t b)
     return true;
 }
 
-static void join(stitcher *s, int32_t a, int32_t b, double radius)
+static void join(stitcher *s, int32_t a, int32_t b)
 {
     s->parent[b] = a;
-    s->radius[a] = radius;
     if (s->tail[a] >= 0) s->next[s->tail[a]] = s->head[b];
     s->tail[a] = s->tail[b];
 }
@@ -172,9 +178,7 @@ static rbl_status stitch_vertices(repair *r, bool *changed)
             a = b;
             b = swap;
         }
-        double reach = distance(r->positions.data[a], r->positions.data[b]) + s.radius[b];
-        double radius = reach > s.radius[a] ? reach : s.radius[a];
-        if (radius <= r->tolerance && may_join(&s, a, b)) join(&s, a, b, radius);
+        if (is_in_reach(&s, a, b) && may_join(&s, a, b)) join(&s, a, b);
     }
     for (size_t i = 0; i < s.border_count; i++) {
         int32_t v = s.border[i], root = find_root(s.parent, v);
@@ -190,7 +194,6 @@ static rbl_status stitch_vertices(repair *r, bool *changed)
 done:
     rbli_free(r->ctx, s.border);
     rbli_free(r->ctx, s.parent);
-    rbli_free(r->ctx, s.radius);
     rbli_free(r->ctx, s.head);
     rbli_free(r->ctx, s.tail);
     rbli_free(r->ctx, s.next);
@@ -223,30 +226,49 @@ static bool place_on_edge(
     return off <= r->tolerance * r->tolerance;
 }
 
-/// Open half-edges by tail: out[start[v]] …
+/// Open half-edges by one of their ends: half[start[v]] ….
 typedef struct open_edges {
-    int32_t *start, *out;
+    int32_t *start, *half;
 } open_edges;
 
-static rbl_status list_open_edges(repair *r, open_edges *open)
+static rbl_status list_open_edges(repair *r, bool by_tip, open_edges *open)
 {
     rbl_status status = RBL_OK;
-    size_t half_count = 3 * r->triangles.count;
+    int32_t half_count = (int32_t)(3 * r->triangles.count);
     RBL_TRY_ALLOC(open->start = rbli_calloc(r->ctx, r->positions.count + 2, sizeof *open->start));
-    RBL_TRY_ALLOC(open->out = rbli_alloc(r->ctx, half_count, sizeof *open->out));
-    for (int32_t h = 0; h < (int32_t)half_count; h++)
-        if (is_open(r, h)) open->start[half_tail(r, h) + 2]++;
+    RBL_TRY_ALLOC(open->half = rbli_alloc(r->ctx, (size_t)half_count, sizeof *open->half));
+    for (int32_t h = 0; h < half_count; h++)
+        if (is_open(r, h)) open->start[(by_tip ? half_tip(r, h) : half_tail(r, h)) + 2]++;
     for (size_t v = 0; v < r->positions.count; v++)
         open->start[v + 2] += open->start[v + 1];
-    for (int32_t h = 0; h < (int32_t)half_count; h++)
-        if (is_open(r, h)) open->out[open->start[half_tail(r, h) + 1]++] = h;
+    for (int32_t h = 0; h < half_count; h++)
+        if (is_open(r, h)) open->half[open->start[(by_tip ? half_tip(r, h) : half_tail(r, h)) + 1]++] = h;
 done:
     return status;
 }
 
+/// An open half-edge that ends where h begins and starts on h: the vertex nearest to the tail of h, or −1.
+static int32_t find_overlap_at_tail(repair *r, const open_edges *into, int32_t h, double *place)
+{
+    const double *a = r->positions.data[half_tail(r, h)], *b = r->positions.data[half_tip(r, h)];
+    int32_t best = -1;
+    *place = 1;
+    for (int32_t i = into->start[half_tail(r, h)]; i < into->start[half_tail(r, h) + 1]; i++) {
+        int32_t tail = half_tail(r, into->half[i]);
+        double at;
+        if (into->half[i] / 3 == h / 3 || !place_on_edge(r, a, b, r->positions.data[tail], &at)) continue;
+        if (at <= 0 || at >= *place) continue;
+        *place = at;
+        best = tail;
+    }
+    return best;
+}
+
 /// The chain of open half-edges from the tip of h back to its tail that stays within the tolerance of h and
-/// never turns back; each step takes the nearest vertex.
-static rbl_status follow_chain(repair *r, const open_edges *open, int32_t h, chain *c, bool *found)
+/// never turns back; each step takes the nearest vertex. `partly`: where the chain goes on past the tail
+/// (both sides have vertices of their own), its first vertex alone: one open edge less, too.
+static rbl_status follow_chain(
+    repair *r, const open_edges *open, int32_t h, bool partly, chain *c, bool *found)
 {
     const double *a = r->positions.data[half_tail(r, h)], *b = r->positions.data[half_tip(r, h)];
     int32_t at = half_tip(r, h);
@@ -257,7 +279,7 @@ static rbl_status follow_chain(repair *r, const open_edges *open, int32_t h, cha
         int32_t best = -1;
         double best_place = -1;
         for (int32_t i = open->start[at]; i < open->start[at + 1]; i++) {
-            int32_t g = open->out[i], tip = half_tip(r, g);
+            int32_t g = open->half[i], tip = half_tip(r, g);
             double place = 0;
             if (g / 3 == h / 3) continue;
             if (tip != half_tail(r, h) &&
@@ -269,7 +291,11 @@ static rbl_status follow_chain(repair *r, const open_edges *open, int32_t h, cha
                 best = tip;
             }
         }
-        if (best < 0) return RBL_OK;
+        if (best < 0) {
+            *found = partly && c->vertices.count > 0;
+            c->vertices.count = c->place.count = *found ? 1 : 0;
+            return RBL_OK;
+        }
         at = best;
         here = best_place;
         if (at == half_tail(r, h)) break;
@@ -305,21 +331,31 @@ static rbl_status split_by_chain(repair *r, int32_t h, const chain *c)
     return RBL_OK;
 }
 
-static rbl_status split_round(repair *r, bool *changed)
+static rbl_status split_round(repair *r, bool partly, bool *changed)
 {
     rbl_status status = RBL_OK;
-    open_edges open = {0};
+    open_edges open = {0}, into = {0};
     chain c = {0};
     uint8_t *dead = NULL;
     size_t count = r->triangles.count;
     *changed = false;
     RBL_TRY(repair_build_edges(r));
-    RBL_TRY(list_open_edges(r, &open));
+    RBL_TRY(list_open_edges(r, false, &open));
+    if (partly) RBL_TRY(list_open_edges(r, true, &into));
     RBL_TRY_ALLOC(dead = rbli_calloc(r->ctx, count, 1));
     for (int32_t h = 0; h < (int32_t)(3 * count); h++) {
         bool found = false;
         if (dead[h / 3] || !is_open(r, h)) continue;
-        RBL_TRY(follow_chain(r, &open, h, &c, &found));
+        RBL_TRY(follow_chain(r, &open, h, partly, &c, &found));
+        if (!found && partly) {
+            double place;
+            int32_t v = find_overlap_at_tail(r, &into, h, &place);
+            if (v >= 0) {
+                RBL_TRY(rbli_array_push(r->ctx, &c.vertices, v));
+                RBL_TRY(rbli_array_push(r->ctx, &c.place, place));
+                found = true;
+            }
+        }
         if (!found) continue;
         dead[h / 3] = 1;
         RBL_TRY(split_by_chain(r, h, &c));
@@ -334,7 +370,9 @@ static rbl_status split_round(repair *r, bool *changed)
     RBL_TRY(repair_reindex(r));
 done:
     rbli_free(r->ctx, open.start);
-    rbli_free(r->ctx, open.out);
+    rbli_free(r->ctx, open.half);
+    rbli_free(r->ctx, into.start);
+    rbli_free(r->ctx, into.half);
     rbli_free(r->ctx, c.vertices.data);
     rbli_free(r->ctx, c.place.data);
     rbli_free(r->ctx, dead);
@@ -349,9 +387,12 @@ rbl_status repair_stitch(repair *r)
     RBL_TRY(repair_build_edges(r));
     RBL_TRY(stitch_vertices(r, &changed));
     if (changed) RBL_TRY(repair_reindex(r));
-    changed = true;
-    for (int round = 0; changed && round < MAX_ROUNDS; round++)
-        RBL_TRY(split_round(r, &changed));
+    bool partly = false;
+    for (int round = 0; round < MAX_ROUNDS; round++) {
+        RBL_TRY(split_round(r, partly, &changed));
+        if (!changed && partly) break;
+        partly = !changed; /* only where no whole chain is left */
+    }
 done:
     return status;
 }

@@ -692,18 +692,20 @@ static void t_junctions_close(void **state)
         add_torus(original, 14, 9);
         add_torus(s, 14, 9);
         size_t count = s->triangle_count;
-        for (size_t t = 0; t < count; t += 2 + rbli_rng_below(&rng, 5)) {
-            int32_t a = s->triangles[t][0], b = s->triangles[t][1], c = s->triangles[t][2];
+        for (size_t t = 0; t < count; t += 1 + rbli_rng_below(&rng, 4)) {
+            int k = (int)rbli_rng_below(&rng, 3);
+            int32_t a = s->triangles[t][k], b = s->triangles[t][(k + 1) % 3],
+                    c = s->triangles[t][(k + 2) % 3];
             const double *p = s->positions[a], *q = s->positions[b];
             int parts = 2 + (int)rbli_rng_below(&rng, 3);
             int32_t last = a;
             for (int i = 1; i <= parts; i++) {
-                double w = (double)i / parts;
+                double w = (i - 0.4 * rbli_rng_double(&rng)) / parts; /* both sides may have vertices here */
                 int32_t next = i == parts ? b
                                           : add_vertex(s, p[0] + w * (q[0] - p[0]), p[1] + w * (q[1] - p[1]),
                                                 p[2] + w * (q[2] - p[2]));
                 if (i == 1) {
-                    s->triangles[t][1] = next;
+                    s->triangles[t][(k + 1) % 3] = next;
                 } else {
                     add_triangle(s, last, next, c);
                 }
@@ -1154,6 +1156,27 @@ static void overlaps_of_random_boxes_are_true(void **state)
     finish_context(ctx);
 }
 
+static void any_number_of_threads_gives_the_same(void **state)
+{
+    (void)state;
+    rbl_context *one = make_context(1), *three = make_context(3);
+    soup *s = make_soup();
+    add_torus(s, 70, 60);
+    size_t first = s->vertex_count;
+    add_torus(s, 70, 60);
+    for (size_t v = first; v < s->vertex_count; v++)
+        s->positions[v][0] += 0.6;
+    rbli_repair_result *a = repair_with(one, s, NULL), *b = repair_with(three, s, NULL);
+    expect(one, a, 2, 0, 0, 0, volume_of(b));
+    assert_int_equal(count_overlaps(a), 2);
+    check_same(a, b);
+    rbli_repair_result_destroy(one, a);
+    rbli_repair_result_destroy(three, b);
+    free(s);
+    finish_context(one);
+    finish_context(three);
+}
+
 /* Memory */
 
 typedef struct limited {
@@ -1236,6 +1259,7 @@ int main(void)
         cmocka_unit_test(any_soup_gives_closed_shells),
         cmocka_unit_test(windings_of_closed_input_are_kept),
         cmocka_unit_test(overlaps_of_random_boxes_are_true),
+        cmocka_unit_test(any_number_of_threads_gives_the_same),
         cmocka_unit_test(every_failed_allocation_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
