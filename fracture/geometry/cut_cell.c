@@ -295,7 +295,7 @@ static rbl_status find_parts(rbl_context *ctx, cut_cell *c)
         int32_t root = find_root(parent, (int32_t)v);
         if ((size_t)root == v) {
             part_of_root[v] = (int32_t)c->parts.count;
-            cut_part fresh = {0, 0, 0, (int32_t)v, (int32_t)v, (int32_t)c->parts.count, -1};
+            cut_part fresh = {0, 0, 0, 0, 0, (int32_t)v, (int32_t)v, (int32_t)c->parts.count, -1};
             RBL_TRY(rbli_array_push(ctx, &c->parts, fresh));
         } else {
             part_of_root[v] = part_of_root[root];
@@ -365,6 +365,27 @@ done:
     return status;
 }
 
+/// Leaves out pieces that hold no more than was taken from them (overlapping shells of both senses).
+static void drop_hollow_pieces(cut_cell *c)
+{
+    for (size_t i = 0; i < c->parts.count; i++) {
+        cut_part *p = &c->parts.data[i];
+        if (p->owner < 0 || p->owner == (int32_t)i) continue;
+        c->parts.data[p->owner].taken += p->volume;
+        c->parts.data[p->owner].limit += p->limit;
+    }
+    for (size_t i = 0; i < c->parts.count; i++) {
+        cut_part *p = &c->parts.data[i];
+        if (p->owner < 0) continue;
+        const cut_part *owner = &c->parts.data[p->owner];
+        if (owner->volume + owner->taken > owner->limit) continue;
+        if (p->owner == (int32_t)i) c->negative_count++;
+        p->piece = -2; /* marks; owners must stay readable until all are looked at */
+    }
+    for (size_t i = 0; i < c->parts.count; i++)
+        if (c->parts.data[i].piece == -2) c->parts.data[i].owner = -1;
+}
+
 /// Leaves films out and gives cavities to the part around them.
 static rbl_status own_parts(rbl_context *ctx, const cut_state *s, cut_cell *c)
 {
@@ -373,7 +394,8 @@ static rbl_status own_parts(rbl_context *ctx, const cut_state *s, cut_cell *c)
     int32_t largest = -1;
     for (size_t i = 0; i < c->parts.count; i++) {
         cut_part *p = &c->parts.data[i];
-        if (fabs(p->volume) <= thinnest * (p->area + thinnest * thinnest) + 0x1p-50 * p->noise) {
+        p->limit = thinnest * (p->area + thinnest * thinnest) + 0x1p-48 * p->noise;
+        if (fabs(p->volume) <= p->limit) {
             p->owner = -1;
             c->film_count++;
         } else if (p->volume > 0 && (largest < 0 || p->volume > c->parts.data[largest].volume)) {
@@ -398,6 +420,7 @@ static rbl_status own_parts(rbl_context *ctx, const cut_state *s, cut_cell *c)
     }
     for (size_t i = 0; i < c->parts.count && !s->split_islands; i++)
         if (c->parts.data[i].owner >= 0) c->parts.data[i].owner = largest;
+    drop_hollow_pieces(c);
 done:
     return status;
 }

@@ -27,7 +27,9 @@ typedef struct cut_middle {
 /// A connected part of a cell.
 typedef struct cut_part {
     double volume, area;
-    double noise;   /* rounding of the volume, in units of 2^-50 */
+    double noise;   /* rounding of the volume, in units of 2^-48 */
+    double limit;   /* a volume up to here is a film */
+    double taken;   /* volume of the other parts of its piece */
     int32_t first;  /* its lowest vertex number; volumes are measured from there */
     int32_t lowest; /* its first vertex in the order (x, y, z) */
     int32_t owner;  /* the part whose piece it belongs to, −1: left out */

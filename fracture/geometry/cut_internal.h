@@ -143,6 +143,7 @@ typedef struct cut_state {
     rbli_grid grid;
     double (*points)[3]; /* mesh, complex, spare */
     int32_t point_count;
+    double complex_top; /* highest z of the complex's points */
     rbli_orient_points orient;
     cut_mesh mesh;
     cut_complex complex;
@@ -227,6 +228,22 @@ rbl_status cut_order_crossings(
 /// Reorders sorted crossings as little as possible so that they chain from cell `start`; false if there is no
 /// way.
 bool cut_chain_crossings(cut_crossing *crossings, size_t count, int32_t start);
+
+/// Facets in columns over the x–y plane; built by the first query that needs them. Zero it first.
+typedef struct cut_columns {
+    int32_t count; /* of columns along each axis */
+    double low[2], scale[2];
+    size_t *start; /* [count² + 2] into facets */
+    int32_t *facets;
+    int32_t *seen; /* [facet_count] the last vertex that a facet was tested for */
+} cut_columns;
+void cut_columns_free(rbl_context *ctx, cut_columns *columns);
+/// The cell of a mesh vertex: what is left once more than entered on the way out of the box. Not for parallel
+/// loops.
+rbl_status cut_query_cell(
+    rbl_context *ctx, cut_state *state, cut_columns *columns, int32_t vertex, int32_t *cell);
+/// How often the mesh winds around a vertex of the complex. Not for parallel loops.
+rbl_status cut_query_winding(rbl_context *ctx, cut_state *state, int32_t point, int32_t *winding);
 
 /// The axes that project along the largest component of a normal, counter-clockwise seen from its tip.
 void cut_projection_axes(const double normal[3], int32_t axes[2]);

@@ -88,115 +88,6 @@ rbl_status cut_order_crossings(
     return RBL_OK;
 }
 
-/* ---- queries ---- */
-
-/// Puts the spare point above the box, a little aside of `from` so that it is in general position.
-static int32_t place_query_end(cut_state *state, int32_t from)
-{
-    int32_t spare = state->point_count - 1;
-    double top = 0;
-    for (size_t v = 0; v < state->complex_view->vertex_count; v++)
-        top = fmax(top, state->points[state->complex.first_point + (int32_t)v][2]);
-    state->points[spare][0] = state->points[from][0] + 7919;
-    state->points[spare][1] = state->points[from][1] + 3571;
-    state->points[spare][2] = top + 1009;
-    return spare;
-}
-
-static void segment_box(const cut_state *state, int32_t a, int32_t b, float box[6])
-{
-    for (int axis = 0; axis < 3; axis++) {
-        double low = fmin(state->points[a][axis], state->points[b][axis]);
-        double high = fmax(state->points[a][axis], state->points[b][axis]);
-        box[axis] = (float)(low - fabs(low) * 0x1p-22);
-        box[axis + 3] = (float)(high + fabs(high) * 0x1p-22);
-    }
-}
-
-/// ±1 where segment a → b crosses a triangle to its positive or negative side, else 0.
-static int crosses(const cut_state *state, int32_t a, int32_t b, const int32_t v[3])
-{
-    int side_a = rbli_orient(&state->orient, v[0], v[1], v[2], a);
-    int side_b = rbli_orient(&state->orient, v[0], v[1], v[2], b);
-    if (side_a == side_b) return 0;
-    int line = rbli_orient(&state->orient, a, b, v[0], v[1]);
-    if (rbli_orient(&state->orient, a, b, v[1], v[2]) != line) return 0;
-    if (rbli_orient(&state->orient, a, b, v[2], v[0]) != line) return 0;
-    return side_b;
-}
-
-typedef struct cell_count {
-    int32_t cell, net;
-} cell_count;
-
-/// The cell of a mesh vertex: what is left once more than entered on the way out of the box.
-static rbl_status query_cell(rbl_context *ctx, cut_state *state, int32_t vertex, int32_t *cell)
-{
-    rbl_status status = RBL_OK;
-    RBLI_ARRAY(cell_count) counts = {0};
-    int32_t far_end = place_query_end(state, vertex);
-    float box[6];
-    segment_box(state, vertex, far_end, box);
-    for (size_t i = 0; i < state->complex_view->facet_count; i++) {
-        const cut_k_box *k = &state->complex.boxes[i];
-        if (box[0] > k->high[0] || box[3] < k->low[0] || box[1] > k->high[1] || box[4] < k->low[1] ||
-            box[2] > k->high[2] || box[5] < k->low[2])
-            continue;
-        int32_t direction = 0;
-        for (int32_t t = state->complex.facet_triangle_start[i];
-             t < state->complex.facet_triangle_start[i + 1]; t++)
-            direction += crosses(state, vertex, far_end, state->complex.triangles[t].v);
-        if (direction == 0) continue;
-        const int32_t *cells = cut_facet_cells(state, (int32_t)i);
-        for (int which = 0; which < 2; which++) {
-            size_t j = 0;
-            while (j < counts.count && counts.data[j].cell != cells[which])
-                j++;
-            if (j == counts.count) RBL_TRY(rbli_array_push(ctx, &counts, ((cell_count){cells[which], 0})));
-            counts.data[j].net += which == 0 ? direction : -direction;
-        }
-    }
-    *cell = CUT_NO_LABEL;
-    for (size_t j = 0; j < counts.count; j++) {
-        if (counts.data[j].cell < 0 || counts.data[j].net == 0) continue;
-        if (counts.data[j].net != 1 || *cell != CUT_NO_LABEL) {
-            status = rbli_fail(ctx, RBL_ERR_INTERNAL, "cut: mesh vertex %d lies in several cells", vertex);
-            goto done;
-        }
-        *cell = counts.data[j].cell;
-    }
-    if (*cell == CUT_NO_LABEL)
-        status = rbli_fail(ctx, RBL_ERR_INTERNAL, "cut: mesh vertex %d lies in no cell", vertex);
-done:
-    rbli_free(ctx, counts.data);
-    return status;
-}
-
-typedef struct winding_query {
-    const cut_state *state;
-    int32_t from, to;
-    int32_t sum;
-} winding_query;
-
-static rbl_status visit_for_winding(rbl_context *ctx, int32_t triangle, void *user)
-{
-    (void)ctx;
-    winding_query *query = user;
-    query->sum += crosses(query->state, query->from, query->to, query->state->mesh_view->triangles[triangle]);
-    return RBL_OK;
-}
-
-/// How often the mesh winds around a vertex of the complex.
-static rbl_status query_winding(rbl_context *ctx, cut_state *state, int32_t point, int32_t *winding)
-{
-    winding_query query = {state, point, place_query_end(state, point), 0};
-    float box[6];
-    segment_box(state, point, query.to, box);
-    rbl_status status = cut_visit_mesh(ctx, state, box, visit_for_winding, &query);
-    *winding = query.sum; /* leaving to the positive side = outward ends one winding */
-    return status;
-}
-
 /* ---- mesh vertices ---- */
 
 static rbl_status set_label(rbl_context *ctx, cut_state *state, int32_t vertex, int32_t label)
@@ -286,6 +177,7 @@ rbl_status cut_label_vertices(rbl_context *ctx, cut_state *state)
 {
     rbl_status status = RBL_OK;
     label_flood flood = {0};
+    cut_columns columns = {0};
     size_t triangle_count = state->mesh_view->triangle_count;
     RBL_TRY_ALLOC(state->vertex_label = rbli_alloc(ctx, state->mesh_view->vertex_count, sizeof(int32_t)));
     RBL_TRY_ALLOC(flood.seen = rbli_calloc(ctx, triangle_count, 1));
@@ -297,7 +189,7 @@ rbl_status cut_label_vertices(rbl_context *ctx, cut_state *state)
     for (size_t t = 0; t < triangle_count; t++) {
         if (flood.seen[t]) continue;
         int32_t vertex = state->mesh_view->triangles[t][0], cell = state->vertex_label[vertex];
-        if (cell == CUT_NO_LABEL) RBL_TRY(query_cell(ctx, state, vertex, &cell));
+        if (cell == CUT_NO_LABEL) RBL_TRY(cut_query_cell(ctx, state, &columns, vertex, &cell));
         RBL_TRY(set_label(ctx, state, vertex, cell));
         push_triangle(&flood, (int32_t)t);
         RBL_TRY(spread_labels(ctx, state, &flood));
@@ -306,6 +198,7 @@ rbl_status cut_label_vertices(rbl_context *ctx, cut_state *state)
 done:
     rbli_free(ctx, flood.seen);
     rbli_free(ctx, flood.stack);
+    cut_columns_free(ctx, &columns);
     return status;
 }
 
@@ -390,7 +283,7 @@ static rbl_status wind_vertices(rbl_context *ctx, cut_state *state, wind_flood *
             continue;
         }
         if (rbli_cancelled(ctx)) return RBL_ERR_CANCELLED;
-        RBL_TRY(query_winding(ctx, state, state->complex.first_point + (int32_t)v, &state->k_winding[v]));
+        RBL_TRY(cut_query_winding(ctx, state, state->complex.first_point + (int32_t)v, &state->k_winding[v]));
         w->stack[w->depth++] = (int32_t)v;
         RBL_TRY(spread_windings(ctx, state, w));
     }

@@ -450,8 +450,11 @@ rbl_status cut_prepare_mesh(rbl_context *ctx, cut_state *state)
         else
             memset(state->points[v], 0, sizeof state->points[v]);
     }
-    for (size_t v = 0; v < complex->vertex_count; v++)
-        rbli_grid_snap(&state->grid, complex->vertices[v], state->points[mesh->vertex_count + v]);
+    for (size_t v = 0; v < complex->vertex_count; v++) {
+        double *point = state->points[mesh->vertex_count + v];
+        rbli_grid_snap(&state->grid, complex->vertices[v], point);
+        if (v == 0 || point[2] > state->complex_top) state->complex_top = point[2];
+    }
     memset(state->points[point_count - 1], 0, sizeof *state->points);
     state->orient = (rbli_orient_points){
         (const double(*)[3])state->points, (int32_t)mesh->vertex_count, cut_vertex_normal, state};

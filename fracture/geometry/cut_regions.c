@@ -231,8 +231,16 @@ static rbl_status triangulate_region(rbl_context *ctx, region_scratch *r, size_t
     RBL_TRY(cut_polygon_triangulate(ctx, &r->polygon, (const double(*)[2])r->polygon_flat.data,
         r->polygon_start.data, r->polygon_start.count - 1));
     RBL_TRY(rbli_array_reserve(ctx, &r->triangles, r->polygon.corners.count));
-    for (size_t i = 0; i < r->polygon.corners.count; i++)
-        r->triangles.data[r->triangles.count++] = r->polygon_vertices.data[r->polygon.corners.data[i]];
+    for (size_t i = 0; i < r->polygon.corners.count; i += 3) {
+        int32_t v[3];
+        for (size_t j = 0; j < 3; j++)
+            v[j] = r->polygon_vertices.data[r->polygon.corners.data[i + j]];
+        /* A loop may come by a vertex twice; a triangle with both is a line, and its sides cancel each other.
+         */
+        if (v[0] == v[1] || v[1] == v[2] || v[2] == v[0]) continue;
+        memcpy(r->triangles.data + r->triangles.count, v, sizeof v);
+        r->triangles.count += 3;
+    }
 done:
     return status;
 }

@@ -477,7 +477,7 @@ HELPER const char *result_fault(const rbli_mesh_view *mesh, const rbli_cut_resul
             (const double(*)[3])r->positions, (const int32_t(*)[3])r->triangles + first, count, NULL);
         if (fabs(own - r->piece_volume[p]) > 1e-12 * fabs(own) + 1e-13 * area * size)
             return "a volume is wrong";
-        if (sound && !(own > 0)) {
+        if (sound && !(r->piece_volume[p] > 0)) {
             snprintf(text, sizeof text, "piece %zu has volume %g", p, own);
             return text;
         }

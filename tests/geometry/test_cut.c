@@ -395,6 +395,179 @@ static void random_points_lie_in_the_piece_of_their_nearest_site(void **state)
     finish_context(ctx);
 }
 
+/// Boxes that stand apart in one cell of mortar: components of the complex that only a query can place.
+static rbli_cell_complex *make_mortar(rbl_context *ctx, int n, double gap)
+{
+    const double wide[] = {-1, n + 1};
+    rbli_cell_complex *k = make_boxes(ctx, (const double *const[]){wide, wide, wide}, (int[]){2, 2, 2}, 0, 0);
+    size_t cells = (size_t)(n * n * n), facets = 6 + 6 * cells, vertices = 8 + 8 * cells;
+    k->vertices = rbli_realloc(ctx, k->vertices, vertices, sizeof *k->vertices);
+    k->facet_start = rbli_realloc(ctx, k->facet_start, facets + 1, sizeof(int32_t));
+    k->facet_vertices = rbli_realloc(ctx, k->facet_vertices, 4 * facets, sizeof(int32_t));
+    k->facet_cells = rbli_realloc(ctx, k->facet_cells, facets, sizeof *k->facet_cells);
+    k->facet_origin = rbli_realloc(ctx, k->facet_origin, facets, sizeof(int32_t));
+    k->cell_site = rbli_realloc(ctx, k->cell_site, cells + 1, sizeof(int32_t));
+    for (size_t cell = 0; cell < cells; cell++) {
+        int32_t base = (int32_t)k->vertex_count, q[3] = {(int)cell % n, (int)cell / n % n, (int)cell / n / n};
+        for (int i = 0; i < 8; i++)
+            for (int axis = 0; axis < 3; axis++)
+                k->vertices[k->vertex_count + (size_t)i][axis] = q[axis] + (i >> axis & 1 ? 1 - gap : gap);
+        k->vertex_count += 8;
+        for (int face = 0; face < 6; face++) {
+            int axis = face / 2, side = face % 2, u = (axis + 1) % 3, v = (axis + 2) % 3;
+            for (int c = 0; c < 4; c++) {
+                int pu = c == 1 || c == 2, pv = c >= 2;
+                int at = side << axis | (side ? pu : pv) << u | (side ? pv : pu) << v;
+                k->facet_vertices[k->facet_start[k->facet_count] + c] = base + at;
+            }
+            k->facet_cells[k->facet_count][0] = (int32_t)cell + 1; /* outward = to the mortar */
+            k->facet_cells[k->facet_count][1] = 0;
+            k->facet_origin[k->facet_count] = face;
+            k->facet_start[k->facet_count + 1] = k->facet_start[k->facet_count] + 4;
+            k->facet_count++;
+        }
+        k->cell_site[cell + 1] = (int32_t)cell + 1;
+    }
+    k->cell_count = cells + 1;
+    k->convex = false;
+    return k;
+}
+
+static void cells_may_stand_apart_in_mortar(void **state)
+{
+    (void)state;
+    rbl_context *ctx = make_context(1);
+    rbli_cell_complex *k = make_mortar(ctx, 4, 0.125);
+    assert_ok(ctx, rbli_cell_complex_check(ctx, k));
+    test_mesh mesh = make_box(-0.5, -0.5, -0.5, 3.5, 3.5, 3.5);
+    rbli_cut_result *r = cut_checked(ctx, &mesh, k, true, "mortar", 0);
+    assert_int_equal(r->piece_count, 65);
+    assert_close(r->piece_volume[1], 0.421875, 1e-14);
+    assert_int_equal(r->contact_count, 64); /* each brick touches the mortar alone */
+    rbli_cut_result_destroy(ctx, r);
+    free_mesh(&mesh);
+    mesh = make_sphere(10, 1.2, 0);
+    for (size_t v = 0; v < mesh.vertex_count; v++)
+        for (int axis = 0; axis < 3; axis++)
+            mesh.positions[v][axis] += 2;
+    r = cut_checked(ctx, &mesh, k, true, "mortar sphere", 0);
+    rbli_cut_result_destroy(ctx, r);
+    rbli_cell_complex_destroy(ctx, k);
+    free_mesh(&mesh);
+    finish_context(ctx);
+}
+
+static void shells_that_nothing_crosses_find_their_cell(void **state)
+{
+    (void)state;
+    rbl_context *ctx = make_context(1);
+    test_mesh mesh = {0};
+    for (int i = 0; i < 64; i++) {
+        double x = i % 4 + 0.25, y = i / 4 % 4 + 0.25, z = i / 16 + 0.25;
+        test_mesh grain = make_box(x, y, z, x + 0.5, y + 0.5, z + 0.5);
+        mesh_append(&mesh, &grain, false);
+        free_mesh(&grain);
+    }
+    const double planes[] = {-0.5, 1, 2, 3, 4.5};
+    rbli_cell_complex *k =
+        make_boxes(ctx, (const double *const[]){planes, planes, planes}, (int[]){5, 5, 5}, 0, 0);
+    rbli_cut_result *r = cut_checked(ctx, &mesh, k, true, "grains", 0);
+    assert_int_equal(r->piece_count, 64);
+    for (int32_t cell = 0; cell < 64; cell++) {
+        assert_int_equal(r->piece_cell[cell], cell);
+        assert_close(r->positions[r->vertex_start[cell]][0], cell % 4 + 0.5, 0.26);
+    }
+    rbli_cut_result_destroy(ctx, r);
+    rbli_cell_complex_destroy(ctx, k);
+    free_mesh(&mesh);
+    finish_context(ctx);
+}
+
+/// Shells that overlap and shells that cross themselves: pieces close and signed volumes add up.
+static void windings_other_than_one_stay_closed(void **state)
+{
+    (void)state;
+    for (uint32_t seed = 1; seed <= 60; seed++) {
+        rbl_context *ctx = make_context(1);
+        rbli_rng rng = rbli_rng_make(seed, RBLI_RNG_TEST, 8);
+        test_mesh mesh = seed % 3 == 0 ? make_torus(23, 14, 0.8, 1) : make_box(-1, -1, -1, 1, 1, 1);
+        if (seed % 3) {
+            test_mesh other =
+                seed % 3 == 1 ? make_box(-0.5, -0.5, -0.5, 1.5, 1.5, 1.5) : make_sphere(7, 1.2, 0.3);
+            mesh_append(&mesh, &other, false);
+            mesh_append(&mesh, &other, seed % 2);
+            free_mesh(&other);
+        }
+        rbli_cell_complex *k = random_boxes(ctx, &rng, -2.5, 2.5, 0.25, 0.02);
+        rbli_mesh_view view = view_of(&mesh);
+        rbli_cut_result *r = NULL;
+        assert_ok(ctx, rbli_cut(ctx, &view, k, NULL, &r));
+        const char *fault = result_fault(&view, r, true);
+        if (fault) print_error("seed %u: %s\n", seed, fault);
+        assert_null(fault);
+        rbli_cut_result_destroy(ctx, r);
+        rbli_cell_complex_destroy(ctx, k);
+        free_mesh(&mesh);
+        finish_context(ctx);
+    }
+}
+
+/* ---- memory ---- */
+
+typedef struct failing_memory {
+    size_t left; /* allocations until one fails */
+    bool failed;
+} failing_memory;
+
+static void *fail_in_turn(void *user, void *pointer, size_t old_bytes, size_t new_bytes)
+{
+    failing_memory *memory = user;
+    (void)old_bytes;
+    if (new_bytes == 0) {
+        free(pointer);
+        return NULL;
+    }
+    if (memory->left-- == 0) {
+        memory->failed = true;
+        return NULL;
+    }
+    return realloc(pointer, new_bytes);
+}
+
+static void every_failed_allocation_is_reported_and_leaves_nothing(void **state)
+{
+    (void)state;
+    rbl_context *plain = make_context(1);
+    test_mesh mesh = make_torus(12, 8, 1, 0.5);
+    rbli_mesh_view view = view_of(&mesh);
+    const double planes[] = {-2, -0.5, 0, 0.75, 2};
+    rbli_cell_complex *k =
+        make_boxes(plain, (const double *const[]){planes, planes, planes}, (int[]){5, 5, 5}, 0, 0);
+    size_t failures = 0;
+    for (size_t n = 0;; n++) {
+        failing_memory memory = {SIZE_MAX, false};
+        rbli_allocator *allocator = rbli_allocator_create(fail_in_turn, &memory);
+        rbl_context ctx = {.allocator = allocator};
+        rbli_cut_result *r = NULL;
+        memory.left = n;
+        rbl_status status = rbli_cut(&ctx, &view, k, NULL, &r);
+        memory.left = SIZE_MAX;
+        rbli_cut_result_destroy(&ctx, r);
+        assert_int_equal(rbli_allocator_bytes(allocator), 0);
+        rbli_allocator_release(allocator);
+        if (!memory.failed) {
+            assert_int_equal(status, RBL_OK);
+            break;
+        }
+        assert_int_equal(status, RBL_ERR_NO_MEMORY);
+        failures++;
+    }
+    assert_true(failures > 30);
+    rbli_cell_complex_destroy(plain, k);
+    free_mesh(&mesh);
+    finish_context(plain);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -410,6 +583,10 @@ int main(void)
         cmocka_unit_test(jittered_lattice_sites),
         cmocka_unit_test(same_bytes_for_any_thread_count),
         cmocka_unit_test(shuffled_triangles_give_the_same_pieces),
+        cmocka_unit_test(cells_may_stand_apart_in_mortar),
+        cmocka_unit_test(shells_that_nothing_crosses_find_their_cell),
+        cmocka_unit_test(windings_other_than_one_stay_closed),
+        cmocka_unit_test(every_failed_allocation_is_reported_and_leaves_nothing),
         cmocka_unit_test(random_points_lie_in_the_piece_of_their_nearest_site),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
