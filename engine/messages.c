@@ -9,8 +9,9 @@
 #include "fracture/base/alloc.h"
 
 enum {
-    MOST_MESSAGES = 2000,     /* more help nobody; the last one says how many there were */
-    LONGEST_SOURCE_LINE = 160 /* of a longer line, this many bytes around the place are shown */
+    MOST_MESSAGES = 2000, /* more help nobody; the last one says how many there were */
+    HINT_WIDTH = 110,
+    LONGEST_SOURCE_LINE = 160, /* of a longer line, this many bytes around the place are shown */
 };
 
 struct rbli_source {
@@ -372,6 +373,27 @@ static bool shows_source(const rbl_message *message)
            strcmp(message->pointer + strlen(prefix), message->node) != 0;
 }
 
+/// Long lists are broken behind a comma.
+static void format_hint_line(rbli_text *out, const char *line, size_t length)
+{
+    const char *margin = "  ";
+    while (length > HINT_WIDTH) {
+        size_t width = HINT_WIDTH;
+        while (width > 0 && !(line[width - 1] == ',' && line[width] == ' '))
+            width--;
+        if (width == 0) break;
+        rbli_text_puts(out, margin);
+        rbli_text_add(out, line, width);
+        rbli_text_puts(out, "\n");
+        line += width + 1;
+        length -= width + 1;
+        margin = "    ";
+    }
+    rbli_text_puts(out, margin);
+    rbli_text_add(out, line, length);
+    rbli_text_puts(out, "\n");
+}
+
 rbl_status rbl_messages_format(const rbl_messages *messages, size_t index, char **text)
 {
     const rbl_message *message = rbl_messages_get(messages, index);
@@ -397,9 +419,7 @@ rbl_status rbl_messages_format(const rbl_messages *messages, size_t index, char 
     if (message->line && shows_source(message)) format_source_line(&out, message);
     for (const char *line = message->hint; *line;) {
         size_t length = strcspn(line, "\n");
-        rbli_text_puts(&out, "  ");
-        rbli_text_add(&out, line, length);
-        rbli_text_puts(&out, "\n");
+        format_hint_line(&out, line, length);
         line += length + (line[length] == '\n');
     }
     return rbli_text_take(&out, text);

@@ -207,7 +207,7 @@ typedef struct rbl_evaluate_options {
     bool checked;              /* compute every hit again and compare */
     bool no_manifest;          /* write no NODE.manifest.json beside a node's files */
     rbl_control *control;      /* to cancel from another thread or a signal handler; may be NULL */
-    /// Called on the evaluating thread; must not call back into the graph. May be NULL.
+    /// Called on the evaluating thread. May change the graph (the next run sees it), not evaluate it. May be NULL.
     void (*event)(void *user, const rbl_event *event);
     void *user;
 } rbl_evaluate_options;

@@ -511,6 +511,33 @@ static void cancelled_runs_say_so_and_are_not_remembered(void **state)
     rbl_engine_destroy(engine);
 }
 
+static void change_while_running(void *user, const rbl_event *event)
+{
+    if (event->kind != RBL_EVENT_NODE_BEGINS || strcmp(event->node, "one") != 0) return;
+    assert_int_equal(rbl_graph_set_parameter(user, "/nodes/two/params/number", "1", NULL), RBL_OK);
+    assert_int_equal(rbl_graph_set_variable(user, "n", "100", NULL), RBL_OK);
+}
+
+static void a_run_goes_on_with_what_it_began_with(void **state)
+{
+    (void)state;
+    rbl_engine *engine = make_engine();
+    rbl_graph *graph = load_graph(engine, small_graph);
+    rbl_evaluate_options options;
+    rbl_evaluate_options_init(&options);
+    options.event = change_while_running;
+    options.user = graph;
+    rbl_run *run = NULL;
+    assert_int_equal(rbl_evaluate(graph, &options, &run), RBL_OK);
+    assert_close(rbl_value_number(rbl_run_value(run, "twice")), 84, 0);
+    rbl_run_destroy(run);
+    run = evaluate_graph(graph, RBL_OK);
+    assert_close(rbl_value_number(rbl_run_value(run, "twice")), 202, 0);
+    rbl_run_destroy(run);
+    rbl_graph_destroy(graph);
+    rbl_engine_destroy(engine);
+}
+
 static int wobble;
 static rbl_status wobbling_evaluate(rbl_context *ctx, rbl_call *call)
 {
@@ -796,6 +823,7 @@ int main(void)
         cmocka_unit_test(paths_are_relative_to_the_graph),
         cmocka_unit_test(a_chain_of_10000_nodes_needs_no_stack),
         cmocka_unit_test(cancelled_runs_say_so_and_are_not_remembered),
+        cmocka_unit_test(a_run_goes_on_with_what_it_began_with),
         cmocka_unit_test(checked_runs_find_what_is_not_deterministic),
         cmocka_unit_test(faulty_nodes_are_told_about),
         cmocka_unit_test(shared_arrays_count_once_and_the_budget_holds),

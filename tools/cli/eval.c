@@ -249,7 +249,8 @@ static int evaluate(rbl_graph *graph, settings *s, rbl_control *control, size_t 
     }
     const rbl_messages *messages = rbl_run_messages(run);
     cli_print_messages(messages);
-    int code = cli_exit_code(status);
+    /* A node that did not find something is no fault of the command line. */
+    int code = status == RBL_ERR_NOT_FOUND ? EXIT_EVALUATION : cli_exit_code(status);
     warning_count += rbl_messages_count_of(messages, RBL_WARNING);
     if (status == RBL_ERR_CANCELLED)
         cli_error("cancelled; no file was written");
