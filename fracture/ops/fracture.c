@@ -148,6 +148,21 @@ static void grow_box(const rbli_mesh_view *mesh, double low[3], double high[3])
         }
 }
 
+/// Padding of a box on every side, as a part of its longest edge.
+static const double PADDING = 1.0 / 16;
+
+void rbli_fracture_bounds(const double box_min[3], const double box_max[3], double low[3], double high[3])
+{
+    double longest = 0;
+    for (int k = 0; k < 3; k++)
+        longest = fmax(longest, box_max[k] - box_min[k]);
+    double padding = longest * PADDING / (1 + 2 * PADDING);
+    for (int k = 0; k < 3; k++) {
+        low[k] = box_min[k] + padding;
+        high[k] = box_max[k] - padding;
+    }
+}
+
 /// The complex of the cuts first … first + count − 1 over their padded box.
 static rbl_status make_complex(rbl_context *ctx, const fracture_job *job, size_t first, size_t count,
     uint32_t seed, rbli_cell_complex **out)
@@ -159,8 +174,8 @@ static rbl_status make_complex(rbl_context *ctx, const fracture_job *job, size_t
     for (int k = 0; k < 3; k++)
         diagonal = fmax(diagonal, high[k] - low[k]);
     for (int k = 0; k < 3; k++) {
-        low[k] -= diagonal / 16;
-        high[k] += diagonal / 16;
+        low[k] -= diagonal * PADDING;
+        high[k] += diagonal * PADDING;
     }
     return job->options->make_complex(ctx, low, high, seed, job->options->user, out);
 }

@@ -11,6 +11,9 @@
 typedef rbl_status (*rbli_complex_fn)(rbl_context *ctx, const double box_min[3], const double box_max[3],
     uint32_t seed, void *user, rbli_cell_complex **out);
 
+/// The bounds of what is cut, from the padded box that a complex is made for; exact up to rounding.
+void rbli_fracture_bounds(const double box_min[3], const double box_max[3], double low[3], double high[3]);
+
 typedef struct rbli_fracture_options {
     const rbli_selection *selection; /* NULL: all rigid leaves */
     double chance;                   /* each bone is cut with this probability, by seed; default 1 */
