@@ -4,7 +4,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 static const rbl_param *param_by_path(const rbl_param *param, const char *name)
 {
@@ -58,10 +57,11 @@ void rbl_call_set_output(rbl_call *call, const char *port, rbl_value *value)
 
 void rbl_call_set_output_collection(rbl_call *call, const char *port, rbl_collection *collection)
 {
-    /* Without memory for the value the output stays unset, which ends the call as out of memory. */
     rbl_value *value = NULL;
     if (rbl_value_create_collection(call->ctx, collection, &value) == RBL_OK)
         rbl_call_set_output(call, port, value);
+    else
+        call->out_of_memory = true;
     rbli_collection_release(collection);
 }
 
@@ -133,12 +133,9 @@ rbl_status rbl_call_open_file(rbl_context *ctx, rbl_call *call, const char *name
     if (!call->output_folder) return rbli_fail(ctx, RBL_ERR_ARGUMENT, "this run has no output folder");
     const char *why = file_name_fault(name);
     if (why) return rbli_fail(ctx, RBL_ERR_ARGUMENT, "the file name \"%s\" %s", name, why);
-    struct stat info;
-    bool missing = stat(call->output_folder, &info) != 0;
     char *path = NULL;
     rbli_file_writer *opened = NULL;
     RBL_TRY(rbli_make_folders(ctx, call->output_folder));
-    call->files->folder_made |= missing;
     path = rbli_format(ctx, "%s/%s", call->output_folder, name);
     RBL_TRY_ALLOC(path);
     RBL_TRY(rbli_file_writer_open(ctx, path, &opened));
@@ -177,7 +174,7 @@ void rbli_pending_files_discard(rbl_context *ctx, rbli_pending_files *files)
         rbli_free(ctx, files->data[i].name);
     }
     rbli_free(ctx, files->data);
-    *files = (rbli_pending_files){.folder_made = files->folder_made};
+    *files = (rbli_pending_files){0};
 }
 
 rbl_status rbl_call_fail(

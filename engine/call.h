@@ -19,7 +19,6 @@ typedef struct rbli_pending_file {
 typedef struct rbli_pending_files {
     rbli_pending_file *data;
     size_t count, capacity;
-    bool folder_made; /* the output folder did not exist before this run */
 } rbli_pending_files;
 
 /// The parameter that a message is about.
@@ -36,6 +35,7 @@ struct rbl_call {
     rbl_value *const *inputs; /* [ref_count], converted to the ports' kinds */
     rbli_result *result;
     bool may_set_outputs;
+    bool out_of_memory; /* met where no status can be returned */
     const char *output_folder;
     rbli_pending_files *files;
     RBLI_ARRAY(rbli_message_place) places;

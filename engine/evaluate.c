@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -307,6 +308,7 @@ static rbl_status compute(evaluation *e, node_work *w, bool aloud, rbli_result *
         .may_set_outputs = true};
     status = w->node->type->desc->evaluate(&w->ctx, &call);
     if (status == RBL_OK && is_cancelled(e)) status = RBL_ERR_CANCELLED;
+    if (status == RBL_OK && call.out_of_memory) status = RBL_ERR_NO_MEMORY;
     if (status == RBL_OK) status = check_outputs(w, result);
     if (status == RBL_OK) status = keep_messages(w, result);
     if (aloud) hand_on_messages(e, w->node, &w->ctx, &call, status);
@@ -713,6 +715,8 @@ done:
 static void write_files(evaluation *e)
 {
     if (!e->options->output_folder || e->run->status != RBL_OK || e->cancelled) return;
+    struct stat info;
+    bool folder_missing = stat(e->options->output_folder, &info) != 0;
     for (uint32_t i = 0; i < e->needed_count && e->run->status == RBL_OK && !e->cancelled; i++)
         deliver_node(e, i);
     rbl_context ctx = e->engine->base;
@@ -727,7 +731,7 @@ static void write_files(evaluation *e)
     rbli_messages_destroy(ctx.messages);
     rbli_pending_files_discard(&e->engine->base, &e->files);
     /* A folder that was made for files that did not come goes again; it stays when something is in it. */
-    if (e->files.folder_made && e->run->files.count == 0) rmdir(e->options->output_folder);
+    if (folder_missing && e->run->files.count == 0) rmdir(e->options->output_folder);
 }
 
 /* ---- The whole ---- */
@@ -802,6 +806,7 @@ rbl_status rbl_evaluate(rbl_graph *graph, const rbl_evaluate_options *options, r
     *out = NULL;
     if (options && options->size != sizeof *options) return RBL_ERR_ARGUMENT;
     if (!options) options = &defaults;
+    if (options->output_folder && !*options->output_folder) return RBL_ERR_ARGUMENT;
     size_t only = no_node;
     if (options->only_node) {
         only = rbl_graph_find_node(graph, options->only_node);
