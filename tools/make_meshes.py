@@ -275,6 +275,16 @@ def wall():
         filled, lambda normal: "plaster" if normal[2] else "stone")]
 
 
+def pane():
+    """A pane of glass, 1.2 m by 0.9 m and 8 mm thick, standing on its edge around the origin."""
+    return [box("pane", (-0.6, -0.45, -0.004), (0.6, 0.45, 0.004), "glass")]
+
+
+def plank():
+    """Three boards of 2.4 m side by side, their grain along x."""
+    return [box(f"board_{k}", (0.0, 0.0, 0.25 * k), (2.4, 0.05, 0.25 * k + 0.24), "wood") for k in range(3)]
+
+
 def house():
     """Six closed objects that touch: slab, walls with door and windows, gabled roof, chimney, door, step."""
 
@@ -404,6 +414,8 @@ MESHES = [
     ("house", "A small house of several closed objects that touch", house, [("plaster", (0.88, 0.84, 0.75)),
         ("stone", (0.55, 0.54, 0.52)), ("tiles", (0.66, 0.28, 0.2)), ("wood", (0.48, 0.33, 0.2)),
         ("brick", (0.58, 0.27, 0.2))]),
+    ("pane", "A pane of glass", pane, [("glass", (0.75, 0.87, 0.86))]),
+    ("plank", "Three wooden boards", plank, [("wood", (0.55, 0.39, 0.24))]),
     ("statue", "A sitting bear", statue, [("bronze", (0.56, 0.43, 0.25))]),
 ]
 
