@@ -17,24 +17,24 @@
 #include "fracture/base/context.h"
 
 /// Fails unless |a − b| ≤ tolerance, printing all three.
-#define assert_close(a, b, tolerance)                                                                         \
-    do {                                                                                                      \
-        double a_ = (a), b_ = (b), t_ = (tolerance);                                                          \
-        if (!(a_ - b_ <= t_ && b_ - a_ <= t_)) {                                                              \
-            print_error("%s:%d: %s = %.17g, not %s = %.17g (tolerance %g)\n", __FILE__, __LINE__, #a, a_, #b, \
-                b_, t_);                                                                                      \
-            fail();                                                                                           \
-        }                                                                                                     \
+#define assert_close(a, b, tolerance)                                                                        \
+    do {                                                                                                     \
+        double a_ = (a), b_ = (b), t_ = (tolerance);                                                         \
+        if (!(a_ - b_ <= t_ && b_ - a_ <= t_)) {                                                             \
+            print_error("%s:%d: %s = %.17g, not %s = %.17g (tolerance %g)\n", __FILE__, __LINE__, #a, a_,    \
+                #b, b_, t_);                                                                                 \
+            fail();                                                                                          \
+        }                                                                                                    \
     } while (0)
 
-#define assert_ok(ctx, expression)                                                                            \
-    do {                                                                                                      \
-        rbl_status s_ = (expression);                                                                         \
-        if (s_ != RBL_OK) {                                                                                   \
-            print_error("%s:%d: %s: %s\n", __FILE__, __LINE__, #expression, rbl_status_text(s_));             \
-            print_messages(ctx);                                                                              \
-            fail();                                                                                           \
-        }                                                                                                     \
+#define assert_ok(ctx, expression)                                                                           \
+    do {                                                                                                     \
+        rbl_status s_ = (expression);                                                                        \
+        if (s_ != RBL_OK) {                                                                                  \
+            print_error("%s:%d: %s: %s\n", __FILE__, __LINE__, #expression, rbl_status_text(s_));            \
+            print_messages(ctx);                                                                             \
+            fail();                                                                                          \
+        }                                                                                                    \
     } while (0)
 
 static inline void print_messages(rbl_context *ctx)

@@ -7,8 +7,8 @@
 
 #include "fracture/base/context.h"
 
-/// A host's memory functions. `reallocate(user, pointer, old_bytes, new_bytes)`: pointer NULL allocates, new_bytes 0
-/// frees; 16-byte aligned; NULL when out of memory. Called from any thread.
+/// A host's memory functions. `reallocate(user, pointer, old_bytes, new_bytes)`: pointer NULL allocates,
+/// new_bytes 0 frees; 16-byte aligned; NULL when out of memory. Called from any thread.
 typedef void *(*rbli_reallocate_fn)(void *user, void *pointer, size_t old_bytes, size_t new_bytes);
 
 /// Reference counted, because values that outlive a run are freed later. `reallocate` NULL: the C library's.
@@ -19,8 +19,8 @@ void rbli_allocator_release(rbli_allocator *allocator); /* NULL is fine */
 size_t rbli_allocator_bytes(const rbli_allocator *allocator);
 size_t rbli_allocator_peak_bytes(const rbli_allocator *allocator);
 
-/// Allocation from an allocator directly, for values that keep a reference to it. count × size is checked for overflow.
-/// Zero bytes give a valid, unique pointer. NULL when out of memory. 16-byte aligned.
+/// Allocation from an allocator directly, for values that keep a reference to it. count × size is checked for
+/// overflow. Zero bytes give a valid, unique pointer. NULL when out of memory. 16-byte aligned.
 void *rbli_allocator_alloc(rbli_allocator *allocator, size_t count, size_t size);
 void *rbli_allocator_calloc(rbli_allocator *allocator, size_t count, size_t size);
 void *rbli_allocator_realloc(rbli_allocator *allocator, void *pointer, size_t count, size_t size);
@@ -46,20 +46,20 @@ char *rbli_strdup(rbl_context *ctx, const char *text);
 char *rbli_format(rbl_context *ctx, const char *format, ...) RBL_PRINTF(2, 3); /* NULL without memory */
 
 /// A growable array of T: `RBLI_ARRAY(int32_t) list = {0};`. Elements are moved by growing. Free `list.data`.
-#define RBLI_ARRAY(T)                                                                                         \
-    struct {                                                                                                  \
-        T *data;                                                                                              \
-        size_t count, capacity;                                                                               \
+#define RBLI_ARRAY(T)                                                                                        \
+    struct {                                                                                                 \
+        T *data;                                                                                             \
+        size_t count, capacity;                                                                              \
     }
 
 /// Makes room for `extra` more elements; a status.
-#define rbli_array_reserve(ctx, array, extra)                                                                 \
-    rbli_array_reserve_((ctx), (void **)&(array)->data, &(array)->capacity, (array)->count, (extra),          \
-        sizeof *(array)->data)
+#define rbli_array_reserve(ctx, array, extra)                                                                \
+    rbli_array_reserve_(                                                                                     \
+        (ctx), (void **)&(array)->data, &(array)->capacity, (array)->count, (extra), sizeof *(array)->data)
 /// Appends one value; a status.
-#define rbli_array_push(ctx, array, value)                                                                    \
-    ((array)->count < (array)->capacity || rbli_array_reserve((ctx), (array), 1) == RBL_OK                    \
-            ? ((array)->data[(array)->count++] = (value), RBL_OK)                                             \
+#define rbli_array_push(ctx, array, value)                                                                   \
+    ((array)->count < (array)->capacity || rbli_array_reserve((ctx), (array), 1) == RBL_OK                   \
+            ? ((array)->data[(array)->count++] = (value), RBL_OK)                                            \
             : RBL_ERR_NO_MEMORY)
 rbl_status rbli_array_reserve_(
     rbl_context *ctx, void **data, size_t *capacity, size_t count, size_t extra, size_t element_bytes);

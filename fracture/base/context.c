@@ -18,8 +18,8 @@ struct rbli_messages {
 const char *rbl_status_text(rbl_status status)
 {
     switch (status) {
-#define RBL_STATUS_CASE(name, number, text)                                                                   \
-    case RBL_##name:                                                                                          \
+#define RBL_STATUS_CASE(name, number, text)                                                                  \
+    case RBL_##name:                                                                                         \
         return text;
         RBL_STATUS_LIST(RBL_STATUS_CASE)
 #undef RBL_STATUS_CASE

@@ -34,7 +34,8 @@ typedef struct rbli_hasher {
 } rbli_hasher;
 void rbli_hasher_init(rbli_hasher *hasher);
 void rbli_hasher_add(rbli_hasher *hasher, const void *bytes, size_t count);
-void rbli_hasher_add_string(rbli_hasher *hasher, const char *text); /* with its length, so "ab","c" ≠ "a","bc" */
+void rbli_hasher_add_string(
+    rbli_hasher *hasher, const char *text); /* with its length, so "ab","c" ≠ "a","bc" */
 rbli_hash rbli_hasher_end(const rbli_hasher *hasher);
 
 #endif

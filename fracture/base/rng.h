@@ -1,12 +1,12 @@
 #ifndef RUBBLE_BASE_RNG_H
 #define RUBBLE_BASE_RNG_H
 
-/// Counter-based random numbers: Philox4x32-10 (Salmon, Moraes, Dror and Shaw 2011). A number depends only on its
-/// coordinates, never on threads or on what was drawn before.
+/// Counter-based random numbers: Philox4x32-10 (Salmon, Moraes, Dror and Shaw 2011). A number depends only on
+/// its coordinates, never on threads or on what was drawn before.
 ///
-/// Key layout: key = {seed, purpose}; counter = {index low, index high, draw / 4, 0}; lane draw % 4 of the output.
-/// `purpose` is a constant of the caller, so that two uses of one seed are independent; `index` is the element (site,
-/// bone); `draw` counts within the element.
+/// Key layout: key = {seed, purpose}; counter = {index low, index high, draw / 4, 0}; lane draw % 4 of the
+/// output. `purpose` is a constant of the caller, so that two uses of one seed are independent; `index` is
+/// the element (site, bone); `draw` counts within the element.
 
 #include <stdint.h>
 

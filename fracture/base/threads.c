@@ -1,6 +1,7 @@
-/// Parallel loops on a pool of libuv threads. A loop is a job on the caller's stack; idle threads take blocks of any job in
-/// the pool's list, lowest block first. A job leaves the list when its blocks are handed out; the caller waits for the
-/// threads that still work on it. So several callers share one pool without oversubscription.
+/// Parallel loops on a pool of libuv threads. A loop is a job on the caller's stack; idle threads take blocks
+/// of any job in the pool's list, lowest block first. A job leaves the list when its blocks are handed out;
+/// the caller waits for the threads that still work on it. So several callers share one pool without
+/// oversubscription.
 
 #include "fracture/base/threads.h"
 
@@ -168,7 +169,8 @@ rbl_status rbli_parallel_for(rbl_context *ctx, size_t count, size_t grain, rbli_
     if (rbli_worker_count(ctx) == 1 || block_count == 1) return run_inline(ctx, count, grain, fn, user);
 
     rbli_pool *pool = ctx->pool;
-    loop_job job = {.ctx = ctx, .count = count, .grain = grain, .block_count = block_count, .fn = fn, .user = user};
+    loop_job job = {
+        .ctx = ctx, .count = count, .grain = grain, .block_count = block_count, .fn = fn, .user = user};
     atomic_init(&job.lowest_failed, block_count);
     if (uv_mutex_init(&job.error_mutex) != 0) return RBL_ERR_NO_MEMORY;
 

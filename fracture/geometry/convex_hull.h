@@ -31,10 +31,10 @@ typedef struct rbli_hull {
 /// Frees what is in it; not the struct.
 void rbli_hull_free(rbl_context *ctx, rbli_hull *hull);
 
-/// The convex hull of points. Vertices that stand out less than 1e-8 of the extents are left out (rounded points in
-/// the middle of edges and facets, twins) and the rest grows by as much as holds them. With more vertices than the
-/// budget: planes of facets are chosen greedily, each cutting off the vertex farthest outside, until the budget is
-/// used (sandwich approximation, Rote 1992); the result holds all the points.
+/// The convex hull of points. Vertices that stand out less than 1e-8 of the extents are left out (rounded
+/// points in the middle of edges and facets, twins) and the rest grows by as much as holds them. With more
+/// vertices than the budget: planes of facets are chosen greedily, each cutting off the vertex farthest
+/// outside, until the budget is used (sandwich approximation, Rote 1992); the result holds all the points.
 ///
 /// Method: qhull finds the extreme points; the hull of these is built with exact signs (exact_hull.h) in
 /// coordinates scaled to the extents of each axis, so size and flatness do not matter.

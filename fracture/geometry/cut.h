@@ -16,41 +16,46 @@ typedef struct rbli_contact {
     double area;
 } rbli_contact;
 
-/// All pieces. Piece p owns vertices vertex_start[p] … vertex_start[p+1] − 1 and triangles triangle_start[p] …; triangles
-/// index `positions` absolutely. Pieces are ordered by cell, islands of a cell by their lowest vertex in the order
-/// (x, y, z). Each piece is closed: each directed edge is met exactly once by its reverse.
+/// All pieces. Piece p owns vertices vertex_start[p] … vertex_start[p+1] − 1 and triangles triangle_start[p]
+/// …; triangles index `positions` absolutely. Pieces are ordered by cell, islands of a cell by their lowest
+/// vertex in the order (x, y, z). Each piece is closed: each directed edge is met exactly once by its
+/// reverse.
 typedef struct rbli_cut_result {
     size_t piece_count;
-    int32_t *piece_cell; /* [piece_count] */
-    double *piece_volume; /* [piece_count] signed */
-    int32_t *vertex_start; /* [piece_count + 1] */
+    int32_t *piece_cell;     /* [piece_count] */
+    double *piece_volume;    /* [piece_count] signed */
+    int32_t *vertex_start;   /* [piece_count + 1] */
     int32_t *triangle_start; /* [piece_count + 1] */
     size_t vertex_count, triangle_count;
-    double (*positions)[3]; /* original vertices as they came; vertices on shared facets equal to the bit in both pieces */
+    double (*positions)[3]; /* original vertices as they came; vertices on shared facets equal to the bit in
+                               both pieces */
     int32_t *vertex_source; /* [vertex_count] source vertex, or −1 */
     int32_t (*triangles)[3];
     rbli_triangle_origins origins; /* source −1 − f: a cap triangle on facet f of the complex */
-    rbli_contact *contacts; /* sorted by (a, b) */
+    rbli_contact *contacts;        /* sorted by (a, b) */
     size_t contact_count;
-    size_t film_count; /* parts without volume, thinner than rounding, left out */
-    size_t negative_count; /* parts of negative volume that no piece holds (folds): joined to the largest part of their
-                              cell or, alone there, left out */
+    size_t film_count;     /* parts without volume, thinner than rounding, left out */
+    size_t negative_count; /* parts of negative volume that no piece holds (folds): joined to the largest part
+                              of their cell or, alone there, left out */
     size_t split_edge_count; /* edges that got a middle point because a piece would have had them twice */
-    double phase_ms[8]; /* wall times: mesh, complex, flood, labels, windings, mesh regions, facet regions, assembly */
+    double phase_ms[8]; /* wall times: mesh, complex, flood, labels, windings, mesh regions, facet regions,
+                           assembly */
 } rbli_cut_result;
 
 void rbli_cut_result_destroy(rbl_context *ctx, rbli_cut_result *result); /* NULL is fine */
 
 /// Cuts a closed mesh by a cell complex and returns every piece at once.
 ///
-/// Method: arrangement of the two surfaces with exact decisions and symbolic perturbation (Edelsbrunner and Mücke 1990).
-/// @param mesh     closed, consistently oriented (signed volume positive as a whole; nested inward shells are cavities;
+/// Method: arrangement of the two surfaces with exact decisions and symbolic perturbation (Edelsbrunner and
+/// Mücke 1990).
+/// @param mesh     closed, consistently oriented (signed volume positive as a whole; nested inward shells are
+/// cavities;
 ///                 crossings inside a shell are allowed, windings may then exceed 1 and volumes are signed)
 /// @param complex  conforming; must contain the mesh's bounds strictly
 /// @param out      set on success only; rbli_cut_result_destroy
 /// @return RBL_OK · RBL_ERR_OPEN_MESH with the first open edge · RBL_ERR_NO_MEMORY · RBL_ERR_CANCELLED
-/// Threads: reentrant; uses the context's pool. Same bytes for any thread count. Cost: O((triangles + facets) log +
-/// output).
+/// Threads: reentrant; uses the context's pool. Same bytes for any thread count. Cost: O((triangles + facets)
+/// log + output).
 rbl_status rbli_cut(rbl_context *ctx, const rbli_mesh_view *mesh, const rbli_cell_complex *complex,
     const rbli_cut_options *options, rbli_cut_result **out);
 

@@ -14,12 +14,13 @@ typedef struct rbli_mesh_view {
     size_t triangle_count;
 } rbli_mesh_view;
 
-/// For each output triangle of a kernel: what source triangle it lies on and where its corners lie there, so that
-/// whatever belongs to corners (normals, UVs, colours) can be carried over.
+/// For each output triangle of a kernel: what source triangle it lies on and where its corners lie there, so
+/// that whatever belongs to corners (normals, UVs, colours) can be carried over.
 typedef struct rbli_triangle_origins {
-    int32_t *source;          /* [count] source triangle ≥ 0, or −1 − n for a new one (the kernel says what n is) */
-    int32_t *weights_index;   /* [count] −1: corners are the source's corners in the same order; else row of `weights` */
-    double (*weights)[3][3];  /* [weights_count][output corner][source corner] barycentric, rows sum to 1 */
+    int32_t *source; /* [count] source triangle ≥ 0, or −1 − n for a new one (the kernel says what n is) */
+    int32_t *weights_index;  /* [count] −1: corners are the source's corners in the same order; else row of
+                                `weights` */
+    double (*weights)[3][3]; /* [weights_count][output corner][source corner] barycentric, rows sum to 1 */
     size_t weights_count;
 } rbli_triangle_origins;
 

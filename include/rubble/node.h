@@ -1,8 +1,8 @@
 #ifndef RUBBLE_NODE_H
 #define RUBBLE_NODE_H
 
-/// Node types: what a node is called, which ports and parameters it has, and the function that computes it. Our own nodes
-/// and a host's nodes use the same descriptor.
+/// Node types: what a node is called, which ports and parameters it has, and the function that computes it.
+/// Our own nodes and a host's nodes use the same descriptor.
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,14 +19,14 @@ typedef struct rbl_collection rbl_collection;
 
 /// Kinds of values that flow along connections. int → float is the one conversion.
 /// X(name, number, word)
-#define RBL_VALUE_KIND_LIST(X)                                                                                \
-    X(COLLECTION, 1, "collection")                                                                            \
-    X(POINTS, 2, "points")                                                                                    \
-    X(BOX, 3, "box")                                                                                          \
-    X(SELECTION, 4, "selection")                                                                              \
-    X(BOOL, 5, "bool")                                                                                        \
-    X(INT, 6, "int")                                                                                          \
-    X(FLOAT, 7, "float")                                                                                      \
+#define RBL_VALUE_KIND_LIST(X)                                                                               \
+    X(COLLECTION, 1, "collection")                                                                           \
+    X(POINTS, 2, "points")                                                                                   \
+    X(BOX, 3, "box")                                                                                         \
+    X(SELECTION, 4, "selection")                                                                             \
+    X(BOOL, 5, "bool")                                                                                       \
+    X(INT, 6, "int")                                                                                         \
+    X(FLOAT, 7, "float")                                                                                     \
     X(STRING, 8, "string")
 
 typedef enum rbl_value_kind {
@@ -41,18 +41,19 @@ typedef struct rbl_value rbl_value;
 typedef struct rbl_port_desc {
     const char *name; /* snake_case */
     rbl_value_kind kind;
-    bool optional; /* inputs: may be left unconnected */
-    bool several;  /* inputs: takes a list of connections */
+    bool optional;    /* inputs: may be left unconnected */
+    bool several;     /* inputs: takes a list of connections */
     const char *text; /* one line of documentation */
 } rbl_port_desc;
 
 typedef enum rbl_param_type {
     RBL_PARAM_BOOL = 1,
-    RBL_PARAM_INT,    /* int64 within min … max */
-    RBL_PARAM_SEED,   /* 0 … 2³² − 1 */
-    RBL_PARAM_FLOAT,  /* finite double within min … max */
+    RBL_PARAM_INT,   /* int64 within min … max */
+    RBL_PARAM_SEED,  /* 0 … 2³² − 1 */
+    RBL_PARAM_FLOAT, /* finite double within min … max */
     RBL_PARAM_STRING,
-    RBL_PARAM_PATH,   /* a file that the node reads, relative to the graph file; its content is part of the node's key */
+    RBL_PARAM_PATH,   /* a file that the node reads, relative to the graph file; its content is part of the
+                         node's key */
     RBL_PARAM_ENUM,   /* one of `words` */
     RBL_PARAM_VEC3,   /* three finite doubles, each within min … max */
     RBL_PARAM_INT3,   /* three integers, each within min … max */
@@ -63,32 +64,33 @@ typedef struct rbl_param_desc {
     const char *name; /* snake_case */
     rbl_param_type type;
     bool list;                /* a JSON array of `type` */
-    const char *default_json; /* the default as JSON text ("20", "[0, 0, 0]", "\"auto\"", "{}"); NULL: must be given, unless
-                                 `optional` */
+    const char *default_json; /* the default as JSON text ("20", "[0, 0, 0]", "\"auto\"", "{}"); NULL: must be
+                                 given, unless `optional` */
     bool optional;            /* may be left out without a default: rbl_call_param then says it is absent */
     double min, max;          /* inclusive bounds of numbers; both 0: no bounds */
     double step;              /* for sliders; 0: none */
     const char *unit;         /* "m", "deg", "kg/m3", "" … or NULL */
     const char *const *words; /* of an enum, ended by NULL */
     const struct rbl_param_desc *fields; /* of an object, ended by an entry without a name */
-    const char *text;         /* one line of documentation */
+    const char *text;                    /* one line of documentation */
 } rbl_param_desc;
 
 /// One evaluation of one node, handed to its functions. Valid during the call only.
 typedef struct rbl_call rbl_call;
 
 enum {
-    RBL_NODE_ALWAYS_DELIVER = 1, /* `deliver` is called in each run, also when `evaluate` was answered by the cache */
+    RBL_NODE_ALWAYS_DELIVER =
+        1, /* `deliver` is called in each run, also when `evaluate` was answered by the cache */
 };
 
 typedef struct rbl_node_desc {
-    size_t size;        /* sizeof(rbl_node_desc) */
-    const char *type;   /* PascalCase; a host's: vendor.Name */
-    int version;        /* pinned by "Type@N" */
-    int revision;       /* raised when the algorithm changes its results: part of every key */
-    const char *family; /* folder in nodes/: "sources", "points", … */
-    const char *text;   /* one line; docs and schema show it */
-    const char *details; /* some paragraphs of documentation, or NULL */
+    size_t size;                  /* sizeof(rbl_node_desc) */
+    const char *type;             /* PascalCase; a host's: vendor.Name */
+    int version;                  /* pinned by "Type@N" */
+    int revision;                 /* raised when the algorithm changes its results: part of every key */
+    const char *family;           /* folder in nodes/: "sources", "points", … */
+    const char *text;             /* one line; docs and schema show it */
+    const char *details;          /* some paragraphs of documentation, or NULL */
     const rbl_port_desc *inputs;  /* ended by an entry without a name; may be NULL */
     const rbl_port_desc *outputs; /* likewise; the first is what "node" without a port means */
     const rbl_param_desc *params; /* likewise */
@@ -102,20 +104,21 @@ typedef struct rbl_node_desc {
 /// A parameter's value inside a call: typed, checked against the descriptor, defaults filled in.
 typedef struct rbl_param rbl_param;
 
-/// Parameter by name; inside objects by dots ("noise.amplitude"). NULL when an optional one was left out. A name that the
-/// descriptor does not have is NULL, too.
+/// Parameter by name; inside objects by dots ("noise.amplitude"). NULL when an optional one was left out. A
+/// name that the descriptor does not have is NULL, too.
 RBL_API const rbl_param *rbl_call_param(const rbl_call *call, const char *name);
 /// Number of elements of a list; 1 for a single value; 0 for NULL.
 RBL_API size_t rbl_param_count(const rbl_param *param);
 RBL_API const rbl_param *rbl_param_at(const rbl_param *list, size_t index);
 RBL_API const rbl_param *rbl_param_field(const rbl_param *object, const char *name);
 RBL_API bool rbl_param_bool(const rbl_param *param);
-RBL_API int64_t rbl_param_int(const rbl_param *param); /* INT, SEED; ENUM: index of the word */
-RBL_API double rbl_param_float(const rbl_param *param); /* FLOAT, INT */
+RBL_API int64_t rbl_param_int(const rbl_param *param);        /* INT, SEED; ENUM: index of the word */
+RBL_API double rbl_param_float(const rbl_param *param);       /* FLOAT, INT */
 RBL_API const char *rbl_param_string(const rbl_param *param); /* STRING, ENUM word, PATH (resolved) */
 RBL_API void rbl_param_vec3(const rbl_param *param, double out[3]);
 RBL_API void rbl_param_int3(const rbl_param *param, int64_t out[3]);
-/// JSON pointer of the value in the graph, for messages ("/nodes/cut/params/planes/3/normal"); borrowed from the call.
+/// JSON pointer of the value in the graph, for messages ("/nodes/cut/params/planes/3/normal"); borrowed from
+/// the call.
 RBL_API const char *rbl_param_pointer(const rbl_param *param);
 
 /// Number of values connected to an input; 0 when it is not connected.
@@ -131,19 +134,21 @@ RBL_API const rbl_value *rbl_call_output(const rbl_call *call, const char *port)
 
 /// The node's id in the graph.
 RBL_API const char *rbl_call_node_id(const rbl_call *call);
-/// Says that the node read a file beyond its PATH parameters (an .mtl, a glTF buffer): its content then counts for the key.
+/// Says that the node read a file beyond its PATH parameters (an .mtl, a glTF buffer): its content then
+/// counts for the key.
 RBL_API rbl_status rbl_call_read_file(rbl_context *ctx, rbl_call *call, const char *path);
 /// For `deliver`: the folder that files may be written below, NULL when this run writes none.
 RBL_API const char *rbl_call_output_folder(const rbl_call *call);
-/// For `deliver`: tells a finished temporary file, to be published at the end of the run under `name` in the output folder if
-/// no node failed. `writer` is an rbli_file_writer that was finished; it is taken.
+/// For `deliver`: tells a finished temporary file, to be published at the end of the run under `name` in the
+/// output folder if no node failed. `writer` is an rbli_file_writer that was finished; it is taken.
 RBL_API rbl_status rbl_call_add_file(rbl_context *ctx, rbl_call *call, const char *name, void *writer);
-/// For a parameter that names an output file: RBL_ERR_ARGUMENT, told at the parameter, unless it is one plain file name,
-/// without folders, so that a graph writes below the output folder only.
+/// For a parameter that names an output file: RBL_ERR_ARGUMENT, told at the parameter, unless it is one plain
+/// file name, without folders, so that a graph writes below the output folder only.
 RBL_API rbl_status rbl_call_check_file_name(
     rbl_context *ctx, rbl_call *call, const rbl_param *param, const char *name);
-/// For `deliver`: opens an rbli_file_writer for `name` in the output folder, which is made when it is missing. Write, finish,
-/// and hand it to rbl_call_add_file. @return RBL_OK · RBL_ERR_ARGUMENT (no output folder) · RBL_ERR_WRITE · RBL_ERR_NO_MEMORY
+/// For `deliver`: opens an rbli_file_writer for `name` in the output folder, which is made when it is
+/// missing. Write, finish, and hand it to rbl_call_add_file. @return RBL_OK · RBL_ERR_ARGUMENT (no output
+/// folder) · RBL_ERR_WRITE · RBL_ERR_NO_MEMORY
 RBL_API rbl_status rbl_call_open_file(rbl_context *ctx, rbl_call *call, const char *name, void **writer);
 /// An error at a parameter: the message carries node, pointer and place. Returns `status`.
 RBL_API rbl_status rbl_call_fail(rbl_context *ctx, rbl_call *call, const rbl_param *param, rbl_status status,
@@ -156,13 +161,15 @@ RBL_API rbl_value_kind rbl_value_get_kind(const rbl_value *value);
 /// Retains the collection, which must not be changed any more.
 RBL_API rbl_status rbl_value_create_collection(rbl_context *ctx, rbl_collection *collection, rbl_value **out);
 /// [count][3] doubles, copied.
-RBL_API rbl_status rbl_value_create_points(rbl_context *ctx, const double (*points)[3], size_t count, rbl_value **out);
+RBL_API rbl_status rbl_value_create_points(
+    rbl_context *ctx, const double (*points)[3], size_t count, rbl_value **out);
 RBL_API rbl_status rbl_value_create_box(
     rbl_context *ctx, const double min[3], const double max[3], rbl_value **out);
 /// Bones of a collection, in any order.
-RBL_API rbl_status rbl_value_create_selection(rbl_context *ctx, const rbl_collection *collection,
-    const int32_t *bones, size_t count, rbl_value **out);
-RBL_API rbl_status rbl_value_create_number(rbl_context *ctx, rbl_value_kind kind, double number, rbl_value **out);
+RBL_API rbl_status rbl_value_create_selection(
+    rbl_context *ctx, const rbl_collection *collection, const int32_t *bones, size_t count, rbl_value **out);
+RBL_API rbl_status rbl_value_create_number(
+    rbl_context *ctx, rbl_value_kind kind, double number, rbl_value **out);
 RBL_API rbl_status rbl_value_create_string(rbl_context *ctx, const char *text, rbl_value **out);
 /// Borrowed contents; NULL or 0 for a value of another kind.
 RBL_API const rbl_collection *rbl_value_collection(const rbl_value *value);

@@ -1,8 +1,8 @@
 #ifndef RUBBLE_H
 #define RUBBLE_H
 
-/// rubble: fractures meshes as a graph file says, keeps every intermediate collection, and after a change runs only what
-/// the change reaches.
+/// rubble: fractures meshes as a graph file says, keeps every intermediate collection, and after a change
+/// runs only what the change reaches.
 ///
 ///     rbl_engine *engine; rbl_graph *graph; rbl_run *run; rbl_messages *messages = NULL;
 ///     rbl_engine_create(NULL, &engine);
@@ -14,14 +14,19 @@
 ///     }
 ///
 /// Rules for the whole interface
-/// - A function that can fail returns rbl_status. Outputs are set on success only, unless their comment says otherwise.
-/// - Who creates destroys: `rbl_x_create` (or load, evaluate) with `rbl_x_destroy`; destroying NULL is fine. What a getter
+/// - A function that can fail returns rbl_status. Outputs are set on success only, unless their comment says
+/// otherwise.
+/// - Who creates destroys: `rbl_x_create` (or load, evaluate) with `rbl_x_destroy`; destroying NULL is fine.
+/// What a getter
 ///   returns is borrowed and lives as long as the handle it was got from.
-/// - Options structs begin with their size and are filled by their init function; NULL stands for the defaults.
-/// - `messages` parameters take the address of a list that is created when it is NULL and appended to otherwise; the caller
+/// - Options structs begin with their size and are filled by their init function; NULL stands for the
+/// defaults.
+/// - `messages` parameters take the address of a list that is created when it is NULL and appended to
+/// otherwise; the caller
 ///   destroys it, also after a failure. The address itself may be NULL: messages are then dropped.
 /// - Strings are UTF-8. Sizes are bytes, times milliseconds, lengths the mesh's own unit.
-/// - A const handle may be used from several threads at once. Setters and destroyers need the handle for themselves, except
+/// - A const handle may be used from several threads at once. Setters and destroyers need the handle for
+/// themselves, except
 ///   that a graph may be changed while it is evaluated: the evaluation goes on with what it began with.
 
 #include "rubble/node.h"
@@ -79,7 +84,8 @@ RBL_API size_t rbl_messages_count(const rbl_messages *messages);
 RBL_API size_t rbl_messages_count_of(const rbl_messages *messages, rbl_severity severity);
 RBL_API const rbl_message *rbl_messages_get(const rbl_messages *messages, size_t index);
 /// A message as a person reads it, several lines, with caret and hint, ended by a line feed:
-/// `file:line:column: error: what is wrong (node "id", /json/pointer)`. *text is freed with rbl_messages_free_text.
+/// `file:line:column: error: what is wrong (node "id", /json/pointer)`. *text is freed with
+/// rbl_messages_free_text.
 RBL_API rbl_status rbl_messages_format(const rbl_messages *messages, size_t index, char **text);
 /// All messages as a JSON list; freed with rbl_messages_free_text. @return RBL_ERR_ARGUMENT for NULL
 RBL_API rbl_status rbl_messages_json(const rbl_messages *messages, char **text);
@@ -89,10 +95,11 @@ RBL_API void rbl_messages_free_text(const rbl_messages *messages, char *text);
 
 typedef struct rbl_engine_options {
     size_t size;         /* sizeof(rbl_engine_options) */
-    int thread_count;    /* threads that compute, the caller's included; 0: one per core (default). No result depends on it */
+    int thread_count;    /* threads that compute, the caller's included; 0: one per core (default). No result
+                            depends on it */
     size_t memory_bytes; /* most bytes that the cache keeps; default 2 GiB; 0: nothing is kept */
-    /// The host's memory: pointer NULL allocates, new_bytes 0 frees, 16-byte aligned, NULL when out of memory; called from
-    /// any thread. NULL (default): the C library's.
+    /// The host's memory: pointer NULL allocates, new_bytes 0 frees, 16-byte aligned, NULL when out of
+    /// memory; called from any thread. NULL (default): the C library's.
     void *(*reallocate)(void *user, void *pointer, size_t old_bytes, size_t new_bytes);
     void *user; /* handed to `reallocate` */
 } rbl_engine_options;
@@ -103,9 +110,10 @@ RBL_API void rbl_engine_options_init(rbl_engine_options *options);
 RBL_API rbl_status rbl_engine_create(const rbl_engine_options *options, rbl_engine **out);
 /// Graphs, runs and messages of the engine must be destroyed before.
 RBL_API void rbl_engine_destroy(rbl_engine *engine);
-/// Adds a host's node type, named "vendor.Name". The descriptor and all it points to must outlive the engine. Not while
-/// graphs are loaded or evaluated.
-/// @return RBL_OK · RBL_ERR_ARGUMENT (a malformed descriptor, or the type and version exist; `messages` says what)
+/// Adds a host's node type, named "vendor.Name". The descriptor and all it points to must outlive the engine.
+/// Not while graphs are loaded or evaluated.
+/// @return RBL_OK · RBL_ERR_ARGUMENT (a malformed descriptor, or the type and version exist; `messages` says
+/// what)
 RBL_API rbl_status rbl_engine_register_node(
     rbl_engine *engine, const rbl_node_desc *desc, rbl_messages **messages);
 /// All node types, sorted by name, then version.
@@ -118,7 +126,8 @@ RBL_API const char *rbl_engine_nearest_node(const rbl_engine *engine, const char
 /// JSON Schema (draft 2020-12) of graph files, from the registered types: editors complete and check with it.
 /// *text is freed with rbl_engine_free_text.
 RBL_API rbl_status rbl_engine_schema(const rbl_engine *engine, char **text);
-/// Node types with ports, parameters, defaults, ranges and documentation as JSON: one by name, or (NULL) a list of all.
+/// Node types with ports, parameters, defaults, ranges and documentation as JSON: one by name, or (NULL) a
+/// list of all.
 /// @return RBL_OK · RBL_ERR_NOT_FOUND · RBL_ERR_NO_MEMORY
 RBL_API rbl_status rbl_engine_nodes_json(const rbl_engine *engine, const char *type, char **text);
 RBL_API void rbl_engine_free_text(const rbl_engine *engine, char *text);
@@ -129,9 +138,10 @@ RBL_API void rbl_engine_clear_cache(rbl_engine *engine);
 
 /* ---- Graphs ---- */
 
-/// Loads a graph file (.json; .jsonc may hold comments and trailing commas). Relative paths in it are relative to its
-/// folder. All errors of the file are reported at once.
-/// @return RBL_OK (there may be warnings) · RBL_ERR_GRAPH (invalid, or not JSON) · RBL_ERR_READ · RBL_ERR_NO_MEMORY ·
+/// Loads a graph file (.json; .jsonc may hold comments and trailing commas). Relative paths in it are
+/// relative to its folder. All errors of the file are reported at once.
+/// @return RBL_OK (there may be warnings) · RBL_ERR_GRAPH (invalid, or not JSON) · RBL_ERR_READ ·
+/// RBL_ERR_NO_MEMORY ·
 ///         RBL_ERR_LIMIT (64 MiB of text)
 RBL_API rbl_status rbl_graph_load_file(
     rbl_engine *engine, const char *path, rbl_messages **messages, rbl_graph **out);
@@ -154,15 +164,17 @@ RBL_API const char *rbl_graph_variable_name(const rbl_graph *graph, size_t varia
 RBL_API const char *rbl_graph_variable_type(const rbl_graph *graph, size_t variable);
 RBL_API const char *rbl_graph_variable_json(const rbl_graph *graph, size_t variable);
 
-/// Sets a variable from JSON text ("80", "\"wall.glb\"", "[0, 0, 1]"). Paths are relative to the working folder.
-/// On failure nothing changes. @return RBL_OK · RBL_ERR_NOT_FOUND · RBL_ERR_GRAPH (type, range; `messages` says what)
+/// Sets a variable from JSON text ("80", "\"wall.glb\"", "[0, 0, 1]"). Paths are relative to the working
+/// folder. On failure nothing changes. @return RBL_OK · RBL_ERR_NOT_FOUND · RBL_ERR_GRAPH (type, range;
+/// `messages` says what)
 RBL_API rbl_status rbl_graph_set_variable(
     rbl_graph *graph, const char *name, const char *json, rbl_messages **messages);
-/// Sets a variable as a command line gives it: strings, paths and enum words without quotes, a vec3 as "[0,0,1]" or "0,0,1".
+/// Sets a variable as a command line gives it: strings, paths and enum words without quotes, a vec3 as
+/// "[0,0,1]" or "0,0,1".
 RBL_API rbl_status rbl_graph_set_variable_text(
     rbl_graph *graph, const char *name, const char *text, rbl_messages **messages);
-/// Sets a parameter, or a part of one, from JSON text. `pointer` is "/nodes/ID/params/NAME…" as in the file, also for a
-/// parameter that the file leaves at its default. On failure nothing changes.
+/// Sets a parameter, or a part of one, from JSON text. `pointer` is "/nodes/ID/params/NAME…" as in the file,
+/// also for a parameter that the file leaves at its default. On failure nothing changes.
 /// @return RBL_OK · RBL_ERR_NOT_FOUND · RBL_ERR_GRAPH (`messages` says what)
 RBL_API rbl_status rbl_graph_set_parameter(
     rbl_graph *graph, const char *pointer, const char *json, rbl_messages **messages);
@@ -171,9 +183,10 @@ RBL_API rbl_status rbl_graph_set_parameter(
 
 typedef enum rbl_outcome {
     RBL_OUTCOME_RAN = 1,
-    RBL_OUTCOME_MEMORY_HIT = 2,  /* answered by the cache */
-    RBL_OUTCOME_SAME_OUTPUT = 4, /* ran; its outputs equal those of the graph's previous run: nothing below needs to run */
-    RBL_OUTCOME_SKIPPED = 5,     /* not asked for, or something above it failed */
+    RBL_OUTCOME_MEMORY_HIT = 2, /* answered by the cache */
+    RBL_OUTCOME_SAME_OUTPUT =
+        4, /* ran; its outputs equal those of the graph's previous run: nothing below needs to run */
+    RBL_OUTCOME_SKIPPED = 5, /* not asked for, or something above it failed */
     RBL_OUTCOME_FAILED = 6,
 } rbl_outcome;
 
@@ -201,13 +214,15 @@ typedef struct rbl_event {
 
 typedef struct rbl_evaluate_options {
     size_t size;               /* sizeof(rbl_evaluate_options) */
-    const char *output_folder; /* files go below it; made when something is written; NULL (default): nothing is written */
+    const char *output_folder; /* files go below it; made when something is written; NULL (default): nothing
+                                  is written */
     const char *only_node;     /* evaluate this node and what it needs; NULL (default): every node */
     bool no_cache;             /* neither ask nor fill the cache */
     bool checked;              /* compute every hit again and compare */
     bool no_manifest;          /* write no NODE.manifest.json beside a node's files */
     rbl_control *control;      /* to cancel from another thread or a signal handler; may be NULL */
-    /// Called on the evaluating thread. May change the graph (the next run sees it), not evaluate it. May be NULL.
+    /// Called on the evaluating thread. May change the graph (the next run sees it), not evaluate it. May be
+    /// NULL.
     void (*event)(void *user, const rbl_event *event);
     void *user;
 } rbl_evaluate_options;
@@ -225,8 +240,10 @@ RBL_API void rbl_control_reset(rbl_control *control);
 RBL_API double rbl_control_progress(const rbl_control *control);
 
 /// Evaluates a graph. A node that fails fails what follows it only; files are published when no node failed.
-/// @param out set whenever the run began, also when nodes failed or it was cancelled: the run tells what happened
-/// @return RBL_OK · the status of the first failed node · RBL_ERR_CANCELLED · RBL_ERR_NOT_FOUND (only_node, *out not set) ·
+/// @param out set whenever the run began, also when nodes failed or it was cancelled: the run tells what
+/// happened
+/// @return RBL_OK · the status of the first failed node · RBL_ERR_CANCELLED · RBL_ERR_NOT_FOUND (only_node,
+/// *out not set) ·
 ///         RBL_ERR_WRITE (publishing) · RBL_ERR_NO_MEMORY (*out may be unset: NULL)
 RBL_API rbl_status rbl_evaluate(rbl_graph *graph, const rbl_evaluate_options *options, rbl_run **out);
 /// May outlive its graph, not its engine.
@@ -236,7 +253,8 @@ typedef struct rbl_node_report {
     const char *node; /* id */
     const char *type;
     rbl_outcome outcome;
-    const char *reason; /* why it ran, was skipped or failed: "parameter relative_volume changed"; "" for a hit */
+    const char
+        *reason; /* why it ran, was skipped or failed: "parameter relative_volume changed"; "" for a hit */
     rbl_status status;
     double wall_ms, cpu_ms; /* the CPU time of all threads while it ran */
     size_t bytes;           /* of its outputs */
@@ -261,7 +279,8 @@ typedef struct rbl_file_report {
 /// Files published, in the order of writing.
 RBL_API size_t rbl_run_file_count(const rbl_run *run);
 RBL_API const rbl_file_report *rbl_run_file(const rbl_run *run, size_t index);
-/// Value of "node.port", or of "node": its first output. NULL when there is none, or the node did not succeed.
+/// Value of "node.port", or of "node": its first output. NULL when there is none, or the node did not
+/// succeed.
 RBL_API const rbl_value *rbl_run_value(const rbl_run *run, const char *name);
 /// The whole run as JSON; freed with rbl_run_free_text.
 RBL_API rbl_status rbl_run_json(const rbl_run *run, char **text);
@@ -279,7 +298,8 @@ typedef struct rbl_attribute_view {
     const uint64_t *offsets; /* [count + 1] of a list, else NULL */
 } rbl_attribute_view;
 
-/// Groups and attributes, sorted by name; fracture/collection/schema.h lists those that rubble gives a meaning.
+/// Groups and attributes, sorted by name; fracture/collection/schema.h lists those that rubble gives a
+/// meaning.
 RBL_API size_t rbl_collection_group_count(const rbl_collection *collection);
 RBL_API const char *rbl_collection_group_name(const rbl_collection *collection, size_t group);
 /// Elements of a group, 0 when it does not exist.

@@ -13,21 +13,21 @@ extern "C" {
 #endif
 
 /// X(name, number, bytes of one element, word)
-#define RBL_TYPE_LIST(X)                                                                                      \
-    X(BOOL, 1, 1, "bool")                                                                                     \
-    X(INT32, 2, 4, "int32")                                                                                   \
-    X(INT64, 3, 8, "int64")                                                                                   \
-    X(FLOAT, 4, 4, "float")                                                                                   \
-    X(DOUBLE, 5, 8, "double")                                                                                 \
-    X(INT32_2, 6, 8, "int32_2")                                                                               \
-    X(INT32_3, 7, 12, "int32_3")                                                                              \
-    X(FLOAT_2, 8, 8, "float_2")                                                                               \
-    X(FLOAT_3, 9, 12, "float_3")                                                                              \
-    X(FLOAT_4, 10, 16, "float_4")                                                                             \
-    X(VEC2, 11, 16, "vec2")                                                                                   \
-    X(VEC3, 12, 24, "vec3")                                                                                   \
-    X(VEC4, 13, 32, "vec4")                                                                                   \
-    X(MAT4, 14, 128, "mat4")                                                                                  \
+#define RBL_TYPE_LIST(X)                                                                                     \
+    X(BOOL, 1, 1, "bool")                                                                                    \
+    X(INT32, 2, 4, "int32")                                                                                  \
+    X(INT64, 3, 8, "int64")                                                                                  \
+    X(FLOAT, 4, 4, "float")                                                                                  \
+    X(DOUBLE, 5, 8, "double")                                                                                \
+    X(INT32_2, 6, 8, "int32_2")                                                                              \
+    X(INT32_3, 7, 12, "int32_3")                                                                             \
+    X(FLOAT_2, 8, 8, "float_2")                                                                              \
+    X(FLOAT_3, 9, 12, "float_3")                                                                             \
+    X(FLOAT_4, 10, 16, "float_4")                                                                            \
+    X(VEC2, 11, 16, "vec2")                                                                                  \
+    X(VEC3, 12, 24, "vec3")                                                                                  \
+    X(VEC4, 13, 32, "vec4")                                                                                  \
+    X(MAT4, 14, 128, "mat4")                                                                                 \
     X(CHAR, 15, 1, "char")
 
 /// VEC… and MAT4 are doubles, a MAT4 is column-major. A string is a list of CHAR (UTF-8, no zero byte).

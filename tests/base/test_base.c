@@ -89,7 +89,8 @@ static void parallel_loop_visits_each_element_once(void **state)
     }
 }
 
-static rbl_status fail_from_block_5(rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
+static rbl_status fail_from_block_5(
+    rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
 {
     (void)end;
     (void)worker;

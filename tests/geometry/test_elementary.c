@@ -58,7 +58,8 @@ static void exponentials_and_powers_keep_their_last_bit(void **state)
                 exact *= n;
             assert_true(rbli_pow(n, e) == exact);
         }
-    assert_true(rbli_pow(2, -3) == 0.125 && rbli_pow(9, 0.5) == 3 && rbli_pow(0, 0) == 1 && rbli_pow(7, 0) == 1);
+    assert_true(
+        rbli_pow(2, -3) == 0.125 && rbli_pow(9, 0.5) == 3 && rbli_pow(0, 0) == 1 && rbli_pow(7, 0) == 1);
     assert_true(rbli_pow(0, 2) == 0 && rbli_pow(0, -1) == HUGE_VAL && rbli_pow(2, 1e300) == HUGE_VAL);
     assert_true(rbli_exp(0) == 1 && rbli_exp(1000) == HUGE_VAL && rbli_exp(-1000) == 0);
     assert_true(rbli_log(1) == 0 && rbli_log(0) == -HUGE_VAL && rbli_log(HUGE_VAL) == HUGE_VAL);

@@ -10,7 +10,7 @@
     "\"cut\": {\"type\": \"VoronoiFracture\", \"in\": {\"collection\": \"ball\", \"points\": \"sites\"}}"
 #define AFTER(id, type, in, params)                                                                          \
     ",\n\"" id "\": {\"type\": \"" type "\", \"in\": {\"collection\": \"" in "\"}, \"params\": {" params "}" \
-                                                                                                         "}"
+    "}"
 
 static double total_volume(const rbl_collection *c)
 {

@@ -58,8 +58,8 @@ int cli_parse(const cli_command *command, int argc, char **argv);
 
 /// Messages as a person reads them, on stderr; colours on a terminal unless NO_COLOR is set.
 void cli_print_messages(const rbl_messages *messages);
-/// Messages of a run of cli_load_file_graph down to severity `least`, as `error: file: text`: that graph has no place
-/// that a person could look at.
+/// Messages of a run of cli_load_file_graph down to severity `least`, as `error: file: text`: that graph has
+/// no place that a person could look at.
 void cli_print_file_messages(const char *file, const rbl_messages *messages, rbl_severity least);
 /// `error: …` on stderr, with a line feed.
 void cli_error(const char *format, ...) RBL_PRINTF(1, 2);
@@ -68,8 +68,8 @@ int cli_exit_code(rbl_status status);
 rbl_engine *cli_engine(long thread_count, const size_t *memory_bytes);
 /// Sets NAME=VALUE pairs; what is wrong is printed. @return exit code
 int cli_set_variables(rbl_graph *graph, const cli_list *pairs);
-/// Makes a graph whose one node, "file", reads a mesh or a .rbl file; what is wrong is printed. @return exit code; *graph is
-/// set on EXIT_DONE only
+/// Makes a graph whose one node, "file", reads a mesh or a .rbl file; what is wrong is printed. @return exit
+/// code; *graph is set on EXIT_DONE only
 int cli_load_file_graph(rbl_engine *engine, const char *file, rbl_graph **graph);
 /// Writes text to stdout; @return EXIT_DONE, or EXIT_FILE with a message
 int cli_print(const char *text);
