@@ -13,17 +13,12 @@ typedef struct piece_record {
     double volume;
 } piece_record;
 
-/// A middle point of the block: positions are final, ends are vertices of the block.
-typedef struct block_middle {
-    int32_t ends[2];
-    double position[3];
-} block_middle;
-
 /// The pieces of a run of cells, one after another.
 typedef struct assembly_block {
     RBLI_ARRAY(piece_record) pieces;
-    RBLI_ARRAY(int32_t) vertex_ids; /* arrangement vertices, or −1 − middle */
-    RBLI_ARRAY(block_middle) middles;
+    RBLI_ARRAY(int32_t) vertex_ids;          /* arrangement vertices, or −1 − middle */
+    RBLI_ARRAY(double) positions;            /* three each */
+    RBLI_ARRAY(cut_middle) middles;          /* ends are vertices of the block */
     RBLI_ARRAY(cut_cell_triangle) triangles; /* vertices count within the piece */
     size_t weighted_count, film_count, negative_count, split_count;
     size_t first_piece, first_vertex, first_triangle, first_row; /* in the result */
@@ -189,6 +184,7 @@ static rbl_status store_vertices(rbl_context *ctx, assembly_worker *w, assembly_
     w->renumber.count = 0;
     RBL_TRY(rbli_array_reserve(ctx, &w->renumber, c->vertices.count));
     RBL_TRY(rbli_array_reserve(ctx, &out->vertex_ids, c->vertices.count));
+    RBL_TRY(rbli_array_reserve(ctx, &out->positions, 3 * c->vertices.count));
     for (size_t v = 0; v < c->vertices.count; v++) {
         int32_t piece = piece_of_vertex(c, (int32_t)v);
         w->renumber.data[v] = piece < 0 ? -1 : out->pieces.data[first + (size_t)piece].vertex_count++;
@@ -201,17 +197,18 @@ static rbl_status store_vertices(rbl_context *ctx, assembly_worker *w, assembly_
         size_t at = base + (size_t)(w->start.data[piece] + w->renumber.data[v]);
         if (id < 0) { /* its ends come before it in the cell and lie in the same piece */
             const cut_middle *middle = &c->middles.data[-1 - id];
-            block_middle stored = {{0, 0}, {0, 0, 0}};
+            cut_middle stored = {{0, 0}};
             for (int end = 0; end < 2; end++)
                 stored.ends[end] =
                     (int32_t)base + w->start.data[piece] + w->renumber.data[c->kept.data[middle->ends[end]]];
-            memcpy(stored.position, c->vertices.data[v].position, sizeof stored.position);
             id = -1 - (int32_t)out->middles.count;
             RBL_TRY(rbli_array_push(ctx, &out->middles, stored));
         }
         out->vertex_ids.data[at] = id;
+        memcpy(out->positions.data + 3 * at, c->vertices.data[v].position, 3 * sizeof(double));
     }
     out->vertex_ids.count = base + (size_t)w->start.data[c->pieces.count];
+    out->positions.count = 3 * out->vertex_ids.count;
 done:
     return status;
 }
@@ -346,14 +343,11 @@ static void write_triangles(const cut_state *s, const assembly_block *b, const p
 
 static void write_block(const cut_state *s, const assembly_block *b, rbli_cut_result *r)
 {
+    if (b->pieces.count == 0) return;
+    memcpy(r->positions + b->first_vertex, b->positions.data, b->positions.count * sizeof(double));
     for (size_t v = 0; v < b->vertex_ids.count; v++) {
         int32_t id = b->vertex_ids.data[v];
-        size_t at = b->first_vertex + v;
-        if (id >= 0)
-            cut_source_position(s, id, r->positions[at]);
-        else
-            memcpy(r->positions[at], b->middles.data[-1 - id].position, sizeof r->positions[at]);
-        r->vertex_source[at] = id >= 0 && (size_t)id < s->mesh_view->vertex_count ? id : -1;
+        r->vertex_source[b->first_vertex + v] = id >= 0 && (size_t)id < s->mesh_view->vertex_count ? id : -1;
     }
     size_t vertex = 0, triangle = 0, row = b->first_row;
     for (size_t i = 0; i < b->pieces.count; i++) {
@@ -489,6 +483,7 @@ static void free_assembly(rbl_context *ctx, assembly *a)
         rbli_free(ctx, a->blocks[i].pieces.data);
         rbli_free(ctx, a->blocks[i].vertex_ids.data);
         rbli_free(ctx, a->blocks[i].middles.data);
+        rbli_free(ctx, a->blocks[i].positions.data);
         rbli_free(ctx, a->blocks[i].triangles.data);
     }
     rbli_free(ctx, a->workers);

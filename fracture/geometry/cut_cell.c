@@ -14,35 +14,18 @@ static bool same_point(const double a[3], const double b[3])
     return a[0] == b[0] && a[1] == b[1] && a[2] == b[2];
 }
 
-/// The mesh vertex at the grid point of a crossing or node, among the ends of its edge or the corners of its
-/// triangle; −1 when there is none.
-static int32_t mesh_vertex_at(const cut_state *s, size_t node)
-{
-    const double *p = s->node_positions[node];
-    if (node < s->crossing_count) {
-        int32_t half = s->crossings[node].half, ends[2] = {cut_half_start(s, half), cut_half_end(s, half)};
-        for (int i = 0; i < 2; i++)
-            if (same_point(p, s->points[ends[i]])) return ends[i];
-        return -1;
-    }
-    const int32_t *corners = s->mesh_view->triangles[s->nodes[node - s->crossing_count].mesh_triangle];
-    for (int i = 0; i < 3; i++)
-        if (same_point(p, s->points[corners[i]])) return corners[i];
-    return -1;
-}
-
 void cut_source_position(const cut_state *s, int32_t vertex, double position[3])
 {
     size_t mesh_count = s->mesh_view->vertex_count;
-    int32_t source = vertex;
-    if (vertex >= s->point_count)
-        source = mesh_vertex_at(s, (size_t)(vertex - s->point_count));
-    else if ((size_t)vertex >= mesh_count)
-        source = s->twins[(size_t)vertex - mesh_count];
+    if (vertex >= s->point_count) {
+        memcpy(position, s->node_sources[vertex - s->point_count], sizeof(double[3]));
+        return;
+    }
+    int32_t source = (size_t)vertex < mesh_count ? vertex : s->twins[(size_t)vertex - mesh_count];
     if (source >= 0)
         memcpy(position, s->mesh_view->positions[source], sizeof(double[3]));
     else
-        rbli_grid_unsnap(&s->grid, cut_position(s, vertex), position);
+        rbli_grid_unsnap(&s->grid, s->points[vertex], position);
 }
 
 /// Appends a triangle; room was made by the caller.

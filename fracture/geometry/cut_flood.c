@@ -603,6 +603,19 @@ static void round_to_grid(double p[3])
         p[axis] = floor(p[axis] + 0.5857864376269049);
 }
 
+/// Source coordinates of a node: those of the mesh vertex at its grid point, where one of the candidates is.
+static void place_source(const cut_state *s, const int32_t *candidates, int count, size_t node)
+{
+    const double *p = s->node_positions[node];
+    for (int i = 0; i < count; i++) {
+        const double *q = s->points[candidates[i]];
+        if (p[0] != q[0] || p[1] != q[1] || p[2] != q[2]) continue;
+        memcpy(s->node_sources[node], s->mesh_view->positions[candidates[i]], sizeof s->node_sources[node]);
+        return;
+    }
+    rbli_grid_unsnap(&s->grid, p, s->node_sources[node]);
+}
+
 static rbl_status place_block(
     rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
 {
@@ -613,14 +626,17 @@ static rbl_status place_block(
     for (size_t i = begin; i < end; i++) {
         if (i < s->crossing_count) {
             const cut_crossing *c = &s->crossings[i];
-            interpolate(s->points[cut_half_start(s, c->half)], s->points[cut_half_end(s, c->half)],
-                c->parameter, s->node_positions[i]);
+            int32_t ends[2] = {cut_half_start(s, c->half), cut_half_end(s, c->half)};
+            interpolate(s->points[ends[0]], s->points[ends[1]], c->parameter, s->node_positions[i]);
+            round_to_grid(s->node_positions[i]);
+            place_source(s, ends, 2, i);
         } else {
             const cut_node *n = &s->nodes[i - s->crossing_count];
             const int32_t *edge = s->complex.edges[n->edge];
             interpolate(s->points[edge[0]], s->points[edge[1]], n->parameter, s->node_positions[i]);
+            round_to_grid(s->node_positions[i]);
+            place_source(s, s->mesh_view->triangles[n->mesh_triangle], 3, i);
         }
-        round_to_grid(s->node_positions[i]);
     }
     return RBL_OK;
 }
@@ -709,6 +725,7 @@ rbl_status cut_place_nodes(rbl_context *ctx, cut_state *state)
     rbl_status status = RBL_OK;
     size_t count = state->crossing_count + state->node_count;
     RBL_TRY_ALLOC(state->node_positions = rbli_alloc(ctx, count, sizeof *state->node_positions));
+    RBL_TRY_ALLOC(state->node_sources = rbli_alloc(ctx, count, sizeof *state->node_sources));
     RBL_TRY(rbli_parallel_for(ctx, count, 8192, place_block, state));
     RBL_TRY(rbli_parallel_for(ctx, state->cut_triangle_count, 4096, resolve_block, state));
 done:

@@ -160,6 +160,7 @@ typedef struct cut_state {
     size_t bend_count;
     int32_t *half_crossing; /* [3 × triangle_count] 1 + first crossing of an owning half-edge, 0 for none */
     double (*node_positions)[3]; /* [crossing_count + node_count] */
+    double (*node_sources)[3];   /* the same in source coordinates, as they are written */
 
     int32_t *vertex_label;    /* [mesh vertex_count] */
     int32_t *k_winding;       /* [complex vertex_count] */
