@@ -49,11 +49,15 @@ void rbli_cut_result_destroy(rbl_context *ctx, rbli_cut_result *result); /* NULL
 /// Method: arrangement of the two surfaces with exact decisions and symbolic perturbation (Edelsbrunner and
 /// Mücke 1990).
 /// @param mesh     closed, consistently oriented (signed volume positive as a whole; nested inward shells are
-/// cavities;
-///                 crossings inside a shell are allowed, windings may then exceed 1 and volumes are signed)
+///                 cavities; crossings inside a shell are allowed, windings may then exceed 1 and volumes are
+///                 signed)
 /// @param complex  conforming; must contain the mesh's bounds strictly
 /// @param out      set on success only; rbli_cut_result_destroy
-/// @return RBL_OK · RBL_ERR_OPEN_MESH with the first open edge · RBL_ERR_NO_MEMORY · RBL_ERR_CANCELLED
+/// @param options  NULL: islands are split
+/// @return RBL_OK · RBL_ERR_OPEN_MESH with the first open edge · RBL_ERR_ARGUMENT (an index out of range, a
+///         coordinate that is not finite, a complex that does not contain the mesh) · RBL_ERR_LIMIT (too
+///         large for 32-bit indices) · RBL_ERR_INTERNAL (a complex that folds or is not conforming; the
+///         message says where) · RBL_ERR_NO_MEMORY · RBL_ERR_CANCELLED
 /// Threads: reentrant; uses the context's pool. Same bytes for any thread count. Cost: O((triangles + facets)
 /// log + output).
 rbl_status rbli_cut(rbl_context *ctx, const rbli_mesh_view *mesh, const rbli_cell_complex *complex,

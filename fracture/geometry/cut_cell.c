@@ -9,11 +9,6 @@ enum { MOST_SPLIT_ROUNDS = 16 /* back-to-back triangles need a second round */ }
 
 /* ---- gathering ---- */
 
-static bool same_point(const double a[3], const double b[3])
-{
-    return a[0] == b[0] && a[1] == b[1] && a[2] == b[2];
-}
-
 void cut_source_position(const cut_state *s, int32_t vertex, double position[3])
 {
     size_t mesh_count = s->mesh_view->vertex_count;
@@ -262,6 +257,7 @@ static rbl_status find_parts(rbl_context *ctx, cut_cell *c)
 {
     rbl_status status = RBL_OK;
     c->parts.count = 0;
+    c->has_zero_edge = false;
     c->part_of.count = 0;
     RBL_TRY(rbli_array_reserve(ctx, &c->part_of, 2 * c->vertices.count));
     int32_t *parent = c->part_of.data, *part_of_root = parent + c->vertices.count;
@@ -304,7 +300,10 @@ static rbl_status find_parts(rbl_context *ctx, cut_cell *c)
         double n[3] = {u[1] * w[2] - u[2] * w[1], u[2] * w[0] - u[0] * w[2], u[0] * w[1] - u[1] * w[0]};
         own->volume += (p[0] * n[0] + p[1] * n[1] + p[2] * n[2]) / 6;
         own->area += 0.5 * sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
-        own->noise += largest_component(p) * largest_component(u) * largest_component(w);
+        double longest_u = largest_component(u), longest_w = largest_component(w);
+        own->noise += largest_component(p) * longest_u * longest_w;
+        if (longest_u == 0 || longest_w == 0 || (u[0] == w[0] && u[1] == w[1] && u[2] == w[2]))
+            c->has_zero_edge = true;
     }
 done:
     return status;
@@ -438,17 +437,6 @@ done:
 
 /* ---- all of it ---- */
 
-static bool has_zero_edge(const cut_cell *c)
-{
-    for (size_t t = 0; t < c->triangles.count; t++) {
-        const int32_t *v = c->triangles.data[t].v;
-        const double *p = c->vertices.data[v[0]].position, *q = c->vertices.data[v[1]].position,
-                     *r = c->vertices.data[v[2]].position;
-        if (same_point(p, q) || same_point(q, r) || same_point(r, p)) return true;
-    }
-    return false;
-}
-
 /// Joins the ends of edges of length zero; dropped triangles and joined vertices stay in the lists, marked.
 static rbl_status collapse_edges(rbl_context *ctx, const cut_state *s, cut_cell *c)
 {
@@ -460,7 +448,7 @@ static rbl_status collapse_edges(rbl_context *ctx, const cut_state *s, cut_cell 
     c->kept.count = c->vertices.count;
     for (size_t v = 0; v < c->vertices.count; v++)
         c->kept.data[v] = (int32_t)v;
-    if (!has_zero_edge(c)) goto done;
+    if (!c->has_zero_edge) goto done;
     double(*positions)[3] = rbli_arena_alloc(&arena, c->vertices.count, sizeof *positions);
     uint8_t *prefer = rbli_arena_alloc(&arena, c->vertices.count, 1);
     int32_t(*triangles)[3] = rbli_arena_alloc(&arena, c->triangles.count, sizeof *triangles);

@@ -63,6 +63,7 @@ typedef struct cut_cell {
     RBLI_ARRAY(int32_t) kept;    /* the vertex that each was joined with, itself for one that stays */
     RBLI_ARRAY(cut_part) parts;
     RBLI_ARRAY(int32_t) pieces; /* the part that gives a piece its name, by piece */
+    bool has_zero_edge;         /* two corners of a triangle are at one place */
     size_t cap_first;           /* first triangle that is a cap; caps are in the order of the items */
     size_t film_count, negative_count, split_count; /* summed over cells; the caller resets them */
     /* Scratch. */
