@@ -508,7 +508,7 @@ static bool visit_triangle(void *user, int32_t item)
 
 typedef struct density_job {
     solid solid;
-    const rbli_mesh_view *mesh;
+    const rbli_mesh_view *mesh; /* with densities */
     rbli_box_tree *tree;
     double first_reach; /* of the nearest query */
     rbli_density_fn density;
@@ -560,17 +560,17 @@ static rbl_status build_tree(rbl_context *ctx, const rbli_mesh_view *mesh, rbli_
     return status;
 }
 
-rbl_status rbli_density_points(rbl_context *ctx, const rbli_mesh_view *mesh, rbli_density_fn density,
-    void *user, double largest, size_t count, uint32_t seed, double (**out)[3], size_t *out_count,
-    size_t *missing)
+rbl_status rbli_density_points(rbl_context *ctx, const rbli_mesh_view *mesh, const rbli_mesh_view *surface,
+    rbli_density_fn density, void *user, double largest, size_t count, uint32_t seed, double (**out)[3],
+    size_t *out_count, size_t *missing)
 {
     rbl_status status = RBL_OK;
-    density_job job = {.mesh = mesh, .density = density, .user = user, .largest = largest};
+    density_job job = {.mesh = surface, .density = density, .user = user, .largest = largest};
     double(*points)[3] = NULL;
     bool *placed = NULL;
     RBL_TRY(check_count(ctx, (double)count));
     RBL_TRY(open_solid(ctx, mesh, &job.solid));
-    RBL_TRY(build_tree(ctx, mesh, &job.tree));
+    RBL_TRY(build_tree(ctx, surface, &job.tree));
     RBL_TRY_ALLOC(points = rbli_alloc(ctx, count, sizeof *points));
     RBL_TRY_ALLOC(placed = rbli_calloc(ctx, count, sizeof *placed));
     job.first_reach = distance(job.solid.low, job.solid.high) / 64;

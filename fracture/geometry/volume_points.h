@@ -51,10 +51,11 @@ rbl_status rbli_impact_points(rbl_context *ctx, const rbli_mesh_view *mesh,
 /// Density at a point of triangle `triangle`, given barycentrically; below 0 counts as 0. Called from many
 /// threads.
 typedef double (*rbli_density_fn)(void *user, size_t triangle, const double weights[3]);
-/// Points inside whose density is that of the nearest point of the surface.
+/// Points inside whose density is that of the nearest point of a surface.
+/// @param surface  whose triangles have densities: the mesh itself, or a part of it
 /// @param largest  no density is above it (> 0): points are kept with probability density / largest
-rbl_status rbli_density_points(rbl_context *ctx, const rbli_mesh_view *mesh, rbli_density_fn density,
-    void *user, double largest, size_t count, uint32_t seed, double (**out)[3], size_t *out_count,
-    size_t *missing);
+rbl_status rbli_density_points(rbl_context *ctx, const rbli_mesh_view *mesh, const rbli_mesh_view *surface,
+    rbli_density_fn density, void *user, double largest, size_t count, uint32_t seed, double (**out)[3],
+    size_t *out_count, size_t *missing);
 
 #endif

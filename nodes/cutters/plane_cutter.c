@@ -3,28 +3,13 @@
 #include <math.h>
 
 #include "fracture/base/alloc.h"
-#include "fracture/base/rng.h"
+#include "fracture/geometry/point_patterns.h"
 #include "nodes/cutters/cutter.h"
 
 typedef struct plane_job {
     double (*planes)[4]; /* [given_count + random_count] */
     size_t given_count, random_count;
 } plane_job;
-
-/// A direction uniform on the sphere: a point uniform in the ball by rejection, without trigonometry.
-static void random_direction(rbli_rng *rng, double out[3])
-{
-    double square;
-    do {
-        square = 0;
-        for (int k = 0; k < 3; k++) {
-            out[k] = 2 * rbli_rng_double(rng) - 1;
-            square += out[k] * out[k];
-        }
-    } while (square > 1 || square < 1e-6);
-    for (int k = 0; k < 3; k++)
-        out[k] /= sqrt(square);
-}
 
 static rbl_status make_complex(rbl_context *ctx, const double box_min[3], const double box_max[3],
     uint32_t seed, void *user, rbli_cell_complex **out)
@@ -33,7 +18,7 @@ static rbl_status make_complex(rbl_context *ctx, const double box_min[3], const 
     for (size_t i = 0; i < job->random_count; i++) {
         double *plane = job->planes[job->given_count + i];
         rbli_rng rng = rbli_rng_make(seed, RBLI_RNG_PLANES, i);
-        random_direction(&rng, plane);
+        rbli_random_direction(&rng, plane);
         plane[3] = 0;
         for (int k = 0; k < 3; k++)
             plane[3] += plane[k] * (box_min[k] + (box_max[k] - box_min[k]) * rbli_rng_double(&rng));

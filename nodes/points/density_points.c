@@ -70,23 +70,26 @@ static rbl_status evaluate(rbl_context *ctx, rbl_call *call)
 {
     rbl_status status = RBL_OK;
     const rbl_collection *collection = rbl_call_input_collection(call, "collection");
-    rbli_leaf_mesh mesh = {0};
+    rbli_leaf_mesh mesh = {0}, surface = {0};
     double(*points)[3] = NULL;
     size_t count, missing, wanted = (size_t)rbl_param_int(rbl_call_param(call, "count"));
     paint painted = {.channel = (int)rbl_param_int(rbl_call_param(call, "channel")) - 1};
     const rbl_param *image = rbl_call_param(call, "image"), *attribute = rbl_call_param(call, "attribute");
     RBL_TRY(rbli_points_mesh(ctx, call, &mesh));
+    RBL_TRY(rbli_points_mesh(ctx, call, &surface));
+    rbli_leaf_mesh_drop_internal(collection, &surface);
     if (image)
-        RBL_TRY(read_image(ctx, call, image, collection, &mesh, &painted));
+        RBL_TRY(read_image(ctx, call, image, collection, &surface, &painted));
     else
-        RBL_TRY(read_attribute(ctx, call, attribute, collection, &mesh, &painted));
-    rbli_mesh_view view = rbli_leaf_mesh_view(&mesh);
-    RBL_TRY(rbli_density_points(ctx, &view, density_at, &painted, painted.largest, wanted,
+        RBL_TRY(read_attribute(ctx, call, attribute, collection, &surface, &painted));
+    rbli_mesh_view view = rbli_leaf_mesh_view(&mesh), painted_view = rbli_leaf_mesh_view(&surface);
+    RBL_TRY(rbli_density_points(ctx, &view, &painted_view, density_at, &painted, painted.largest, wanted,
         (uint32_t)rbl_param_int(rbl_call_param(call, "seed")), &points, &count, &missing));
     RBL_TRY(rbli_points_tell_missing(ctx, missing, wanted, "in the painted part"));
     RBL_TRY(rbli_points_finish(ctx, call, points, count));
 done:
     rbli_leaf_mesh_free(ctx, &mesh);
+    rbli_leaf_mesh_free(ctx, &surface);
     rbli_image_free(ctx, &painted.image);
     rbli_free(ctx, painted.numbers);
     rbli_free(ctx, points);
@@ -128,7 +131,7 @@ const rbl_node_desc rbli_node_density_points = {
     .revision = 1,
     .family = "points",
     .text = "Places points inside the pieces, more of them where the surface is painted.",
-    .details = "The density at a point is the value painted at the nearest spot of the surface: an "
+    .details = "The density at a point is the value painted at the nearest spot of the exterior surface: an "
                "attribute of corners, vertices, faces or bones (the first that has the name), or the "
                "value of a PNG image at its texture coordinates uv0. Nothing painted at all is an error; "
                "unpainted parts get no points: add some with AppendPoints. Values below 0 count as 0.",

@@ -8,6 +8,7 @@
 #include "fracture/geometry/surface_points.h"
 #include "fracture/geometry/volume_points.h"
 #include "fracture/geometry/winding.h"
+#include "tests/failing_alloc.h"
 
 static double distance(const double a[3], const double b[3])
 {
@@ -474,8 +475,8 @@ static void density_follows_the_surface(void **state)
     make_hollow_box(&box, 4, 4, 0.5, 0); /* a plate: the nearest surface point is above or below */
     double(*points)[3] = NULL, mean = 0;
     size_t count, missing;
-    assert_ok(ctx,
-        rbli_density_points(ctx, &box.mesh, density_along_x, &box, 1, 3000, 2, &points, &count, &missing));
+    assert_ok(ctx, rbli_density_points(ctx, &box.mesh, &box.mesh, density_along_x, &box, 1, 3000, 2, &points,
+                       &count, &missing));
     assert_int_equal(count, 3000);
     assert_int_equal(missing, 0);
     for (size_t i = 0; i < count; i++) {
@@ -486,6 +487,61 @@ static void density_follows_the_surface(void **state)
     assert_close(mean, 4.0 / 3, 0.05); /* of a density that rises from 0 at x = 0 to x = 2, nearly */
     rbli_free(ctx, points);
     finish_context(ctx);
+}
+
+static rbl_status make_everything(rbl_context *ctx, void *user)
+{
+    rbl_status status = RBL_OK;
+    hollow_box *box = user;
+    double(*points)[3] = NULL, *radii = NULL;
+    const double at[1][3] = {{0.5, 0, 0}};
+    size_t count, missing[2];
+    bool keep[16];
+    rbli_mesh_vertices vertices = {0};
+    rbli_surface_points_options surface = rbli_surface_points_default_options();
+    rbli_radial_options radial = rbli_radial_default_options();
+    rbli_cluster_points_options clusters = rbli_cluster_points_default_options();
+    rbli_impact_options impact = rbli_impact_default_options();
+    const double low[3] = {0}, high[3] = {1, 1, 1};
+    impact.at = at;
+    impact.at_count = 1;
+    impact.count = 5;
+    surface.max_count = 40;
+    RBL_TRY(rbli_radial_points(ctx, &radial, &count, &points));
+    rbli_free(ctx, points);
+    points = NULL;
+    RBL_TRY(rbli_cluster_points_make(ctx, low, high, &clusters, &count, &points));
+    rbli_free(ctx, points);
+    points = NULL;
+    RBL_TRY(rbli_surface_points(ctx, &box->mesh, &surface, &count, &points, &radii));
+    rbli_free(ctx, points);
+    rbli_free(ctx, radii);
+    points = NULL;
+    radii = NULL;
+    RBL_TRY(rbli_volume_points(ctx, &box->mesh, 8, 2, 0, &points, &count, missing));
+    rbli_free(ctx, points);
+    points = NULL;
+    RBL_TRY(rbli_impact_points(ctx, &box->mesh, &impact, &points, &count, missing));
+    rbli_free(ctx, points);
+    points = NULL;
+    RBL_TRY(rbli_density_points(
+        ctx, &box->mesh, &box->mesh, density_along_x, box, 1, 5, 2, &points, &count, missing));
+    RBL_TRY(rbli_mesh_vertices_collect(ctx, &box->mesh, &vertices));
+    RBL_TRY(rbli_thin_points(ctx, (const double(*)[3])vertices.positions, vertices.sharpness, vertices.count,
+        5, RBLI_THIN_SPACED, 0, keep));
+done:
+    rbli_mesh_vertices_free(ctx, &vertices);
+    rbli_free(ctx, points);
+    rbli_free(ctx, radii);
+    return status;
+}
+
+static void every_failed_allocation_is_reported(void **state)
+{
+    (void)state;
+    hollow_box box;
+    make_hollow_box(&box, 2, 1, 1, 0.5);
+    assert_true(fail_each_allocation(make_everything, &box, 0) > 30);
 }
 
 int main(void)
@@ -503,6 +559,7 @@ int main(void)
         cmocka_unit_test(a_mesh_without_inside_is_an_error),
         cmocka_unit_test(impacts_are_dense_near_and_thin_out),
         cmocka_unit_test(density_follows_the_surface),
+        cmocka_unit_test(every_failed_allocation_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

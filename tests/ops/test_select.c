@@ -4,6 +4,7 @@
 
 #include "fracture/ops/select.h"
 #include "fracture/ops/surface.h"
+#include "tests/failing_alloc.h"
 #include "tests/ops/asset_builder.h"
 
 /* A row of boxes, each twice as long as the one before: bones 0 root, 1 … 5 boxes, 6 a cluster with pieces 7
@@ -280,6 +281,34 @@ static void sets_combine(void **state)
     }
 }
 
+static rbl_status select_everything(rbl_context *ctx, void *user)
+{
+    rbl_status status = RBL_OK;
+    rbl_collection *c = user;
+    bool mask[BONES], set[BONES] = {[3] = true};
+    const double low[3] = {0}, high[3] = {9, 1, 1};
+    RBL_TRY(rbli_select_leaves(ctx, c, NULL, mask));
+    RBL_TRY(rbli_select_level(ctx, c, 1, NULL, mask));
+    RBL_TRY(rbli_select_kin(ctx, c, RBLI_KIN_SIBLINGS, set, mask));
+    RBL_TRY(rbli_select_contact(ctx, c, set, mask));
+    RBL_TRY(rbli_select_measure(ctx, c, RBLI_MEASURE_SIZE, 0, 1, NULL, mask));
+    RBL_TRY(rbli_select_in_box(ctx, c, low, high, RBLI_INSIDE_ANY, NULL, mask));
+    RBL_TRY(rbli_select_in_sphere(ctx, c, low, 2, RBLI_INSIDE_ANY, NULL, mask));
+done:
+    return status;
+}
+
+static void every_failed_allocation_is_reported(void **state)
+{
+    (void)state;
+    rbl_context *ctx = make_context(1);
+    rbl_collection *c = make_row(ctx);
+    assert_ok(ctx, rbli_collection_resize(ctx, c, "proximity", 0));
+    assert_true(fail_each_allocation(select_everything, c, 0) > 10);
+    rbli_collection_release(c);
+    finish_context(ctx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -292,6 +321,7 @@ int main(void)
         cmocka_unit_test(lists_of_numbers_name_the_fault),
         cmocka_unit_test(attributes_of_bones_and_geometries),
         cmocka_unit_test(sets_combine),
+        cmocka_unit_test(every_failed_allocation_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
