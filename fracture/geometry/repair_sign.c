@@ -8,7 +8,7 @@
 #include "fracture/geometry/repair_internal.h"
 #include "fracture/geometry/winding.h"
 
-static const double NO_VOLUME = 1e-10; /* 2 V / A, of the shell's diagonal */
+static const double NO_VOLUME = 0x1p-44; /* 2 V / A, of the shell's diagonal: sixteen steps of the grid */
 
 typedef struct nesting {
     repair *r;
