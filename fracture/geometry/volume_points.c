@@ -281,7 +281,7 @@ static rbl_status relax_sites(
 {
     rbl_status status = RBL_OK;
     /* Enough samples for steady means, fewer where sites are many. */
-    size_t a_site = 4000000 / count < 24 ? 24 : 4000000 / count > 400 ? 400 : 4000000 / count;
+    size_t a_site = 4000000 / count < 24 ? 24 : 4000000 / count > 200 ? 200 : 4000000 / count;
     size_t sample_count = a_site * count;
     double(*samples)[3] = NULL;
     bool *placed = NULL;
