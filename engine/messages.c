@@ -178,10 +178,15 @@ static void shown_line(rbli_source *source, size_t offset, size_t start, size_t 
         --*end;
 }
 
+/// Control characters, which a terminal would obey, become '?'; line feeds (of hints) and tabs stay.
 static const char *put(char **cursor, const char *string, size_t length)
 {
     char *at = *cursor;
-    if (length) memcpy(at, string, length);
+    for (size_t i = 0; i < length; i++) {
+        unsigned char c = (unsigned char)string[i];
+        bool control = (c < 0x20 && c != '\n' && c != '\t') || c == 0x7F;
+        at[i] = control ? '?' : string[i];
+    }
     at[length] = '\0';
     *cursor = at + length + 1;
     return at;

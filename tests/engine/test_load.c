@@ -156,6 +156,29 @@ static void messages_are_written_with_line_and_caret(void **state)
     rbl_engine_destroy(engine);
 }
 
+static void control_characters_do_not_reach_the_terminal(void **state)
+{
+    (void)state;
+    rbl_engine *engine = make_engine();
+    static const char text[] =
+        "{\"rubble\": 1, \"\\u001b[31m\": \"\0\x1b\", \"nodes\": {\"a\": {\"type\": \"test.Number\"}}}";
+    rbl_messages *messages = NULL;
+    rbl_graph *graph = NULL;
+    assert_int_equal(
+        rbl_graph_load_text(engine, "x.json", text, sizeof text - 1, &messages, &graph), RBL_ERR_GRAPH);
+    assert_int_equal(rbl_messages_count(messages), 3);
+    for (size_t i = 0; i < 3; i++) {
+        char *formatted = NULL;
+        assert_true(strlen(rbl_messages_get(messages, i)->source_line) ==
+                    strlen("{'rubble': 1, 'u001b[31m': '00', 'nodes': {'a': {'type': 'test.Number'}}}") + 1);
+        assert_int_equal(rbl_messages_format(messages, i, &formatted), RBL_OK);
+        assert_null(strchr(formatted, 0x1b));
+        rbl_messages_free_text(messages, formatted);
+    }
+    rbl_messages_destroy(messages);
+    rbl_engine_destroy(engine);
+}
+
 static void very_long_lines_are_cut_around_the_place(void **state)
 {
     (void)state;
@@ -230,6 +253,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_case_has_its_messages),
         cmocka_unit_test(messages_are_written_with_line_and_caret),
+        cmocka_unit_test(control_characters_do_not_reach_the_terminal),
         cmocka_unit_test(very_long_lines_are_cut_around_the_place),
         cmocka_unit_test(limits_are_errors),
         cmocka_unit_test(many_mistakes_end_in_a_note),
