@@ -138,6 +138,21 @@ static void selections_drive_cutters(void **state)
     end_run(&g);
 }
 
+static void contact_reads_what_proximity_found(void **state)
+{
+    (void)state;
+    graph_run g = run_nodes(ROW GROUP
+        "\"near\": {\"type\": \"Proximity\", \"in\": {\"collection\": \"row\"}},\n"
+        "\"touching\": {\"type\": \"SelectContact\", \"in\": {\"collection\": \"near\", \"selection\": "
+        "\"group\"}},\n"
+        "\"next\": {\"type\": \"SelectContact\", \"in\": {\"collection\": \"near\", \"selection\": "
+        "\"touching\"}}",
+        RBL_OK);
+    assert_string_equal(bones_of(&g, "touching"), "4");
+    assert_string_equal(bones_of(&g, "next"), "3 5");
+    end_run(&g);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -145,6 +160,7 @@ int main(void)
         cmocka_unit_test(selections_combine),
         cmocka_unit_test(faults_are_told_at_their_place),
         cmocka_unit_test(selections_drive_cutters),
+        cmocka_unit_test(contact_reads_what_proximity_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
