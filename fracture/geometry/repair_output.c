@@ -85,6 +85,7 @@ static rbl_status write_fins(writer *w)
             .triangle_start = (int32_t)w->count,
             .parent = -1,
             .node = fins[t].node,
+            .two_sided = true,
             .why = "two sides back to back without volume"};
         for (end = begin; end < count && set[keys[end].index] == t; end++) {
             const repair_triangle *fin = &fins[keys[end].index];

@@ -2,6 +2,7 @@
 
 #include "fracture/ops/solidify.h"
 
+#include <math.h>
 #include <stdio.h>
 
 #include "fracture/base/alloc.h"
@@ -12,12 +13,14 @@ typedef struct solidify_job {
     const rbl_collection *in;
     const rbli_solidify_options *options;
     rbli_repair_result *repair;
-    int32_t *geometry_bone; /* [geometry_count] bone of each old geometry */
-    bool *kept;             /* [shell_count] shell is part of the result */
-    int32_t *shell_bone;    /* [shell_count] new geometry of a kept shell */
-    size_t geometry_count;  /* new geometries */
-    int32_t *geometry_node; /* [geometry_count] old geometry */
-    int32_t *geometry_part; /* [geometry_count] number within the node, −1 unless split_components */
+    int32_t *geometry_bone;   /* [geometry_count] bone of each old geometry */
+    bool *kept;               /* [shell_count] shell is part of the result */
+    int32_t *shell_bone;      /* [shell_count] new geometry of a kept shell */
+    size_t solid_count;       /* new geometries that are solids */
+    size_t geometry_count;    /* new geometries: solids, then sheets */
+    int32_t *geometry_node;   /* [geometry_count] old geometry */
+    int32_t *geometry_part;   /* [geometry_count] number within the node, −1 unless split_components */
+    int32_t *geometry_parent; /* [geometry_count] the geometry that a sheet is attached to, or −1 */
 } solidify_job;
 
 rbli_solidify_options rbli_solidify_default_options(void)
@@ -67,7 +70,13 @@ static bool is_swallowed(const rbli_shell *shells, size_t shell)
     return false;
 }
 
-/// Decides which shells are part of the result.
+/// What could not be closed, or has two sides back to back.
+static bool is_sheet(const rbli_shell *shell)
+{
+    return shell->kind == RBLI_SHELL_SHEET || (shell->kind == RBLI_SHELL_DROPPED && shell->two_sided);
+}
+
+/// Decides which shells are solids of the result.
 static rbl_status choose_shells(rbl_context *ctx, solidify_job *job, size_t *swallowed)
 {
     const rbli_shell *shells = job->repair->shells;
@@ -95,17 +104,22 @@ static const char *plural(size_t count)
 /// So many shells are named one by one in errors; the rest is counted.
 enum { REFUSALS_TOLD = 5 };
 
-/// Errors for everything that cannot be broken: the first few shells by name, the others by number.
+/// Errors for everything that cannot be broken: the first few shells by name, the others by number. Sheets
+/// are refused only where there is nothing else.
 static rbl_status refuse(rbl_context *ctx, const solidify_job *job)
 {
     rbl_status status = RBL_OK;
-    size_t solids = 0, refused = 0;
+    size_t solids = 0, sheets = 0, refused = 0;
+    for (size_t s = 0; s < job->repair->shell_count; s++) {
+        solids += job->kept[s] && job->repair->shells[s].kind == RBLI_SHELL_SOLID;
+        sheets += is_sheet(&job->repair->shells[s]);
+    }
+    bool nothing = solids == 0 && (sheets == 0 || job->options->sheets != RBLI_SHEETS_SEPARATE);
     for (size_t s = 0; s < job->repair->shell_count; s++) {
         const rbli_shell *shell = &job->repair->shells[s];
-        bool open = shell->kind == RBLI_SHELL_SHEET, overlapping = job->kept[s] && shell->overlaps_other;
-        solids += job->kept[s] && shell->kind == RBLI_SHELL_SOLID;
+        bool open = nothing && is_sheet(shell), overlapping = job->kept[s] && shell->overlaps_other;
         if (!open && !overlapping) continue;
-        if (status == RBL_OK) status = open ? RBL_ERR_OPEN_MESH : RBL_ERR_MESH;
+        if (status == RBL_OK) status = open && !shell->two_sided ? RBL_ERR_OPEN_MESH : RBL_ERR_MESH;
         if (++refused > REFUSALS_TOLD) continue;
         const char *name = node_name(job, shell->node);
         if (open)
@@ -115,16 +129,15 @@ static rbl_status refuse(rbl_context *ctx, const solidify_job *job)
         else
             rbli_fail(ctx, status,
                 "shell %zu of \"%s\" (%d triangles) overlaps another shell of the same mesh node: a volume "
-                "would "
-                "count twice",
+                "would count twice",
                 s, name, (int)shell->triangle_count);
     }
     if (refused > REFUSALS_TOLD)
         rbli_fail(ctx, status, "%zu more shells of %zu are refused for such reasons", refused - REFUSALS_TOLD,
             job->repair->shell_count);
-    if (status == RBL_OK && solids == 0)
-        status = rbli_fail(
-            ctx, RBL_ERR_MESH, "there is no solid in the mesh: no closed shell that encloses a volume");
+    if (nothing)
+        status = rbli_fail(ctx, status == RBL_OK ? RBL_ERR_MESH : status,
+            "there is no solid in the mesh: no closed shell that encloses a volume");
     return status;
 }
 
@@ -161,7 +174,13 @@ static void report_shells(rbl_context *ctx, const solidify_job *job, size_t swal
     for (size_t s = 0; s < r->shell_count; s++) {
         const rbli_shell *shell = &r->shells[s];
         const char *name = node_name(job, shell->node);
-        if (shell->kind == RBLI_SHELL_DROPPED) {
+        if (is_sheet(shell)) {
+            snprintf(text, sizeof text, "shell %zu of \"%.100s\" (%d triangle%s): %s; %s", s, name,
+                (int)shell->triangle_count, plural((size_t)shell->triangle_count),
+                shell->why ? shell->why : "a hole stays open",
+                job->options->sheets == RBLI_SHEETS_DROP ? "dropped" : "kept as a sheet");
+            warn_counted(ctx, warnings, text);
+        } else if (shell->kind == RBLI_SHELL_DROPPED) {
             snprintf(text, sizeof text, "shell %zu of \"%.100s\" (%d triangles) dropped: %s", s, name,
                 (int)shell->triangle_count, shell->why ? shell->why : "it encloses no volume");
             warn_counted(ctx, warnings, text);
@@ -232,24 +251,71 @@ static size_t solid_of(const rbli_shell *shells, size_t shell)
     return shell;
 }
 
-/// Gives every kept shell its new geometry: nodes in the file's order, solids of a node in theirs.
-static rbl_status assign_geometries(rbl_context *ctx, solidify_job *job)
+/// Squared distance of two points.
+static double squared_distance(const double a[3], const double b[3])
 {
-    rbl_status status = RBL_OK;
+    double sum = 0;
+    for (int k = 0; k < 3; k++)
+        sum += (a[k] - b[k]) * (a[k] - b[k]);
+    return sum;
+}
+
+/// Sheets farther than this from every solid, times the diagonal, are pieces of their own.
+static const double REACH = 0.05;
+
+/// The least squared distance from vertices of a sheet to vertices of a solid.
+static double shell_distance(const rbli_repair_result *r, const rbli_shell *sheet, const rbli_shell *solid)
+{
+    double least = HUGE_VAL;
+    for (int32_t t = sheet->triangle_start; t < sheet->triangle_start + sheet->triangle_count; t++)
+        for (int32_t u = solid->triangle_start; u < solid->triangle_start + solid->triangle_count; u++)
+            for (int k = 0; k < 9; k++)
+                least = fmin(least, squared_distance(r->positions[r->triangles[t][k % 3]],
+                                        r->positions[r->triangles[u][k / 3]]));
+    return least;
+}
+
+/// The geometry that a sheet is attached to: that of its node, else the nearest one within reach, else −1.
+static rbl_status find_carrier(rbl_context *ctx, const solidify_job *job, size_t sheet, int32_t *carrier)
+{
+    const rbli_repair_result *r = job->repair;
+    const rbli_shell *shells = r->shells;
+    double low[3] = {HUGE_VAL, HUGE_VAL, HUGE_VAL}, high[3] = {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL};
+    bool at_home = false;
+    for (size_t v = 0; v < r->vertex_count; v++)
+        for (int k = 0; k < 3; k++) {
+            low[k] = fmin(low[k], r->positions[v][k]);
+            high[k] = fmax(high[k], r->positions[v][k]);
+        }
+    double best = REACH * REACH * squared_distance(low, high);
+    for (size_t g = 0; g < job->solid_count; g++)
+        at_home = at_home || job->geometry_node[g] == shells[sheet].node;
+    if (at_home) best = HUGE_VAL;
+    *carrier = -1;
+    for (size_t s = 0; s < r->shell_count; s++) {
+        if (job->shell_bone[s] < 0 || shells[s].kind != RBLI_SHELL_SOLID) continue;
+        if (at_home && shells[s].node != shells[sheet].node) continue;
+        if (at_home && !job->options->split_components) {
+            *carrier = job->shell_bone[s];
+            return RBL_OK;
+        }
+        if (rbli_cancelled(ctx)) return RBL_ERR_CANCELLED;
+        double distance = shell_distance(r, &shells[sheet], &shells[s]);
+        if (distance >= best && *carrier >= 0) continue;
+        if (distance > best) continue;
+        best = distance;
+        *carrier = job->shell_bone[s];
+    }
+    return RBL_OK;
+}
+
+/// Gives every kept shell its new geometry: nodes in the file's order, solids of a node in theirs.
+static rbl_status assign_solids(rbl_context *ctx, solidify_job *job, int32_t *first)
+{
     const rbli_shell *shells = job->repair->shells;
     size_t shell_count = job->repair->shell_count, nodes = rbli_collection_size(job->in, "geometry");
-    int32_t *first =
-        rbli_calloc(ctx, nodes + 1, sizeof *first); /* geometries before a node, then the node's next one */
-    job->shell_bone = rbli_alloc(ctx, shell_count, sizeof *job->shell_bone);
-    job->geometry_node = rbli_alloc(ctx, shell_count, sizeof *job->geometry_node);
-    job->geometry_part = rbli_alloc(ctx, shell_count, sizeof *job->geometry_part);
-    RBL_TRY_ALLOC(first);
-    RBL_TRY_ALLOC(job->shell_bone);
-    RBL_TRY_ALLOC(job->geometry_node);
-    RBL_TRY_ALLOC(job->geometry_part);
     bool split = job->options->split_components;
     for (size_t s = 0; s < shell_count; s++) {
-        job->shell_bone[s] = -1;
         if (!job->kept[s] || shells[s].kind != RBLI_SHELL_SOLID) continue;
         int32_t *count = &first[shells[s].node + 1];
         *count = split ? *count + 1 : 1;
@@ -267,9 +333,66 @@ static rbl_status assign_geometries(rbl_context *ctx, solidify_job *job)
     for (size_t s = 0; s < shell_count; s++)
         if (job->kept[s] && shells[s].kind == RBLI_SHELL_CAVITY)
             job->shell_bone[s] = job->shell_bone[solid_of(shells, s)];
+    job->solid_count = job->geometry_count;
+    return rbli_cancelled(ctx) ? RBL_ERR_CANCELLED : RBL_OK;
+}
+
+/// The geometry of all sheets of a node that have this parent; made where it is not there yet.
+static int32_t sheet_geometry(solidify_job *job, int32_t node, int32_t parent)
+{
+    for (size_t g = job->solid_count; g < job->geometry_count; g++)
+        if (job->geometry_parent[g] == parent && (parent >= 0 || job->geometry_node[g] == node))
+            return (int32_t)g;
+    job->geometry_node[job->geometry_count] = node;
+    job->geometry_part[job->geometry_count] = -1;
+    job->geometry_parent[job->geometry_count] = parent;
+    return (int32_t)job->geometry_count++;
+}
+
+static rbl_status assign_geometries(rbl_context *ctx, solidify_job *job)
+{
+    rbl_status status = RBL_OK;
+    size_t shell_count = job->repair->shell_count;
+    int32_t *first = rbli_calloc(ctx, rbli_collection_size(job->in, "geometry") + 1,
+        sizeof *first); /* geometries before a node, then the node's next one */
+    job->shell_bone = rbli_alloc(ctx, shell_count, sizeof *job->shell_bone);
+    job->geometry_node = rbli_alloc(ctx, shell_count, sizeof *job->geometry_node);
+    job->geometry_part = rbli_alloc(ctx, shell_count, sizeof *job->geometry_part);
+    job->geometry_parent = rbli_alloc(ctx, shell_count, sizeof *job->geometry_parent);
+    RBL_TRY_ALLOC(first);
+    RBL_TRY_ALLOC(job->shell_bone);
+    RBL_TRY_ALLOC(job->geometry_node);
+    RBL_TRY_ALLOC(job->geometry_part);
+    RBL_TRY_ALLOC(job->geometry_parent);
+    for (size_t s = 0; s < shell_count; s++)
+        job->shell_bone[s] = job->geometry_parent[s] = -1;
+    RBL_TRY(assign_solids(ctx, job, first));
+    if (job->options->sheets == RBLI_SHEETS_DROP) goto done;
+    for (size_t s = 0; s < shell_count; s++) {
+        const rbli_shell *shell = &job->repair->shells[s];
+        int32_t parent = -1;
+        if (!is_sheet(shell)) continue;
+        if (job->options->sheets == RBLI_SHEETS_ATTACH) RBL_TRY(find_carrier(ctx, job, s, &parent));
+        job->shell_bone[s] = sheet_geometry(job, shell->node, parent);
+    }
 done:
     rbli_free(ctx, first);
     return status;
+}
+
+/// Names of the bones: NODE or NODE_n, and for a sheet PIECE_sheet. The caller frees them.
+static rbl_status name_bones(rbl_context *ctx, const solidify_job *job, char **names)
+{
+    for (size_t g = 0; g < job->geometry_count; g++) {
+        int32_t parent = job->geometry_parent[g], part = job->geometry_part[g];
+        const char *name = node_name(job, job->geometry_node[g]);
+        if (g >= job->solid_count)
+            names[g] = rbli_format(ctx, "%s_sheet", parent < 0 ? name : names[parent]);
+        else
+            names[g] = part < 0 ? rbli_strdup(ctx, name) : rbli_format(ctx, "%s_%d", name, (int)part);
+        if (!names[g]) return RBL_ERR_NO_MEMORY;
+    }
+    return RBL_OK;
 }
 
 static rbl_status build_bones(rbl_context *ctx, const solidify_job *job, rbl_collection *c)
@@ -277,23 +400,27 @@ static rbl_status build_bones(rbl_context *ctx, const solidify_job *job, rbl_col
     rbl_status status = RBL_OK;
     char **names = rbli_calloc(ctx, job->geometry_count, sizeof *names);
     int32_t *parents = rbli_calloc(ctx, job->geometry_count, sizeof *parents), first, root = -1;
-    void *geometry;
+    void *geometry, *sheet;
     RBL_TRY_ALLOC(names);
     RBL_TRY_ALLOC(parents);
-    for (size_t g = 0; g < job->geometry_count; g++) {
-        const char *name = node_name(job, job->geometry_node[g]);
-        names[g] = job->geometry_part[g] < 0 ? rbli_strdup(ctx, name)
-                                             : rbli_format(ctx, "%s_%d", name, (int)job->geometry_part[g]);
-        RBL_TRY_ALLOC(names[g]);
-    }
+    RBL_TRY(name_bones(ctx, job, names));
     RBL_TRY(rbli_collection_resize(ctx, c, "bone", 0));
     const char *root_name = "root";
     RBL_TRY(rbli_hierarchy_add_bones(ctx, c, 1, &root, &root_name, RBLI_BONE_CLUSTER, &first));
     RBL_TRY(rbli_hierarchy_add_bones(
-        ctx, c, job->geometry_count, parents, (const char *const *)names, RBLI_BONE_RIGID, &first));
+        ctx, c, job->solid_count, parents, (const char *const *)names, RBLI_BONE_RIGID, &first));
+    for (size_t g = job->solid_count; g < job->geometry_count; g++)
+        parents[g] = 1 + job->geometry_parent[g];
+    RBL_TRY(rbli_hierarchy_add_bones(ctx, c, job->geometry_count - job->solid_count,
+        parents + job->solid_count, (const char *const *)names + job->solid_count, RBLI_BONE_RIGID, &first));
     RBL_TRY(rbli_collection_write(ctx, c, "bone", "geometry", RBL_INT32, &geometry));
     for (size_t g = 0; g < job->geometry_count; g++)
-        ((int32_t *)geometry)[first + (int32_t)g] = (int32_t)g;
+        ((int32_t *)geometry)[1 + g] = (int32_t)g;
+    if (job->geometry_count > job->solid_count) {
+        RBL_TRY(rbli_collection_write(ctx, c, "bone", "sheet", RBL_BOOL, &sheet));
+        for (size_t g = job->solid_count; g < job->geometry_count; g++)
+            ((bool *)sheet)[1 + g] = true;
+    }
 done:
     for (size_t g = 0; names && g < job->geometry_count; g++)
         rbli_free(ctx, names[g]);
@@ -503,5 +630,6 @@ done:
     rbli_free(ctx, job.shell_bone);
     rbli_free(ctx, job.geometry_node);
     rbli_free(ctx, job.geometry_part);
+    rbli_free(ctx, job.geometry_parent);
     return status;
 }

@@ -24,6 +24,7 @@ static rbl_status evaluate(rbl_context *ctx, rbl_call *call)
         .up_axis_z = rbl_param_int(rbl_call_param(call, "up_axis")) == 1};
     rbli_solidify_options options = rbli_solidify_default_options();
     options.split_components = rbl_param_bool(rbl_call_param(call, "split_components"));
+    options.sheets = (rbli_sheets)rbl_param_int(rbl_call_param(call, "sheets"));
     options.strict = rbl_param_bool(rbl_call_param(call, "strict"));
     options.repair.stitch = rbl_param_float(rbl_call_param(call, "stitch"));
     options.repair.fill = (rbli_fill)rbl_param_int(rbl_call_param(call, "fill"));
@@ -48,6 +49,7 @@ done:
 
 static const char *const fill_words[] = {"none", "planar", "auto", "all", NULL};
 static const char *const nested_words[] = {"solid", "cavity", NULL};
+static const char *const sheet_words[] = {"attach", "separate", "drop", NULL};
 static const char *const up_words[] = {"y", "z", NULL};
 _Static_assert(RBLI_FILL_NONE == 0 && RBLI_FILL_PLANAR == 1 && RBLI_FILL_AUTO == 2 && RBLI_FILL_ALL == 3,
     "words of fill are in the order of the enum");
@@ -91,6 +93,13 @@ static const rbl_param_desc params[] = {
         .default_json = "\"solid\"",
         .words = nested_words,
         .text = "an outward shell inside another: swallowed by the solid, or taken as its cavity"},
+    {.name = "sheets",
+        .type = RBL_PARAM_ENUM,
+        .default_json = "\"attach\"",
+        .words = sheet_words,
+        .text =
+            "shells that cannot be closed, and two-sided ones: children of the solid of their node, bones "
+            "of their own, or left out"},
     {.name = "strict", .type = RBL_PARAM_BOOL, .default_json = "false", .text = "any repair is an error"},
     {0},
 };
@@ -99,16 +108,19 @@ const rbl_node_desc rbli_node_mesh_to_collection = {
     .size = sizeof(rbl_node_desc),
     .type = "MeshToCollection",
     .version = 1,
-    .revision = 1,
+    .revision = 2,
     .family = "sources",
     .text = "Reads a mesh file and makes closed solids of it, one bone a mesh node.",
-    .details = "Equal vertices are welded, cracks stitched, duplicate and back-to-back faces dropped, shells "
-               "oriented and holes\n"
-               "filled; every repair is a warning that says what was done. Materials, UVs, normals, colours "
-               "and node names are\n"
-               "kept. Faces that fill holes get the material `filled`. A shell that cannot be closed, shells "
-               "of one node that\n"
-               "overlap, and a mesh without any solid are errors.",
+    .details =
+        "Equal vertices are welded, cracks stitched, duplicate and back-to-back faces dropped, shells "
+        "oriented and holes\n"
+        "filled; every repair is a warning that says what was done. Materials, UVs, normals, colours "
+        "and node names are\n"
+        "kept. Faces that fill holes get the material `filled`. A shell that cannot be closed is kept as a "
+        "sheet, a bone\n"
+        "that counts for no volume (`sheet` is true). Shells of one node that overlap, and a mesh without "
+        "any solid\n"
+        "where sheets are not separate, are errors.",
     .outputs = outputs,
     .params = params,
     .evaluate = evaluate,

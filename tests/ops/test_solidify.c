@@ -98,12 +98,85 @@ static void components_become_bones_when_asked(void **state)
     finish_context(ctx);
 }
 
+/// A box and a sheet of two triangles, each a mesh node.
+static rbl_collection *box_and_sheet(rbl_context *ctx)
+{
+    const double two[2][2][3] = {{{0, 0, 0}, {1, 1, 1}}, {{1.01, 0, 0}, {2, 1, 1}}};
+    rbl_collection *c = make_boxes(ctx, 2, two);
+    void *out;
+    assert_ok(ctx, rbli_collection_resize(ctx, c, "face", 14));
+    assert_ok(ctx, rbli_collection_resize(ctx, c, "corner", 42));
+    assert_ok(ctx, rbli_collection_write(ctx, c, "geometry", "face_count", RBL_INT32, &out));
+    ((int32_t *)out)[1] = 2;
+    return c;
+}
+
+static void open_shells_become_sheets(void **state)
+{
+    (void)state;
+    static const struct {
+        rbli_sheets sheets;
+        size_t bones;
+        const char *name;
+        int32_t parent;
+    } wanted[] = {
+        {RBLI_SHEETS_ATTACH, 3, "box_0_sheet", 1},
+        {RBLI_SHEETS_SEPARATE, 3, "box_1_sheet", 0},
+        {RBLI_SHEETS_DROP, 2, NULL, 0},
+    };
+    rbl_context *ctx = make_context(1);
+    rbl_collection *c = box_and_sheet(ctx), *solid = NULL;
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+        rbli_solidify_options options = rbli_solidify_default_options();
+        options.sheets = wanted[i].sheets;
+        assert_ok(ctx, rbli_solidify(ctx, c, &options, &solid));
+        assert_ok(ctx, rbli_collection_validate(ctx, solid, RBLI_VALIDATE_CLOSED));
+        assert_int_equal(rbli_collection_size(solid, "bone"), wanted[i].bones);
+        assert_true(has_message(ctx, RBLI_WARNING, wanted[i].name ? "kept as a sheet" : "dropped"));
+        if (wanted[i].name) {
+            const bool *sheet = rbli_collection_read(solid, "bone", "sheet", RBL_BOOL);
+            const int32_t *parent = rbli_collection_read(solid, "bone", "parent", RBL_INT32);
+            assert_true(sheet && !sheet[1] && sheet[2]);
+            assert_int_equal(parent[2], wanted[i].parent);
+            assert_string_equal(rbli_collection_string(solid, "bone", "name", 2), wanted[i].name);
+        }
+        rbli_collection_release(solid);
+        solid = NULL;
+    }
+    rbli_collection_release(c);
+    finish_context(ctx);
+}
+
+static void sheet_alone_is_no_solid(void **state)
+{
+    (void)state;
+    rbl_context *ctx = make_context(1);
+    rbl_collection *c = make_boxes(ctx, 1, unit_box), *sheet = NULL;
+    void *out;
+    assert_ok(ctx, rbli_collection_resize(ctx, c, "face", 2));
+    assert_ok(ctx, rbli_collection_resize(ctx, c, "corner", 6));
+    assert_ok(ctx, rbli_collection_write(ctx, c, "geometry", "face_count", RBL_INT32, &out));
+    *(int32_t *)out = 2;
+    rbli_solidify_options options = rbli_solidify_default_options();
+    assert_int_equal(rbli_solidify(ctx, c, &options, &sheet), RBL_ERR_OPEN_MESH);
+    assert_true(has_message(ctx, RBLI_ERROR, "no solid in the mesh"));
+    options.sheets = RBLI_SHEETS_SEPARATE;
+    assert_ok(ctx, rbli_solidify(ctx, c, &options, &sheet));
+    assert_int_equal(rbli_collection_size(sheet, "geometry"), 1);
+    assert_true(((const bool *)rbli_collection_read(sheet, "bone", "sheet", RBL_BOOL))[1]);
+    rbli_collection_release(sheet);
+    rbli_collection_release(c);
+    finish_context(ctx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(closed_box_comes_through_without_a_warning),
         cmocka_unit_test(missing_face_is_filled_and_said),
         cmocka_unit_test(components_become_bones_when_asked),
+        cmocka_unit_test(open_shells_become_sheets),
+        cmocka_unit_test(sheet_alone_is_no_solid),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
