@@ -16,6 +16,7 @@ void rbli_cell_complex_destroy(rbl_context *ctx, rbli_cell_complex *complex)
     rbli_free(ctx, complex->facet_origin);
     rbli_free(ctx, complex->cell_site);
     rbli_free(ctx, complex->cell_point);
+    rbli_free(ctx, complex->facet_normal);
     rbli_free(ctx, complex);
 }
 

@@ -23,8 +23,12 @@ typedef struct rbli_cell_complex {
                           are one planar cut (used for UV projection); −1 for walls of the padded box */
     size_t cell_count;
     int32_t *cell_site; /* [cell_count] index of the site, plane region, brick or copy that made the cell */
-    double (*cell_point)[3]; /* [cell_count] a point strictly inside the cell, or NULL: for Voronoi the site
-                              as rounded, which lies outside the box if the site does */
+    double (*cell_point)[3];   /* [cell_count] a point strictly inside the cell, or NULL: for Voronoi the site
+                                as rounded, which lies outside the box if the site does */
+    size_t outside_cell_count; /* so many cells at the end are no pieces of their own but what lies between or
+                                  outside of the others (mortar); their cell_site is −1 */
+    double (*facet_normal)[3]; /* [facet_count] or NULL: the unit normal of the planar facet that a displaced
+                                  triangle belongs to, so that UVs run over the whole of it */
     bool convex; /* every cell is convex and every facet planar up to rounding: the cut may take short ways */
 } rbli_cell_complex;
 

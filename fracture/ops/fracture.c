@@ -1,234 +1,15 @@
 /// Cutting bones: collect meshes in world space, cut each by its complex, then lay out one new surface from
 /// the geometries that stay and the pieces.
 
-#include "fracture/ops/fracture.h"
-
 #include <math.h>
 
-#include "fracture/base/alloc.h"
-#include "fracture/base/rng.h"
-#include "fracture/base/threads.h"
-#include "fracture/geometry/cut.h"
+#include "fracture/ops/fracture_internal.h"
 #include "fracture/ops/surface.h"
-
-/// From this many bones on, bones are cut side by side instead of each by all threads.
-enum { BONES_SIDE_BY_SIDE = 8 };
-
-/// One bone that is cut.
-typedef struct bone_cut {
-    int32_t bone, geometry;
-    bool moved; /* its world transform is not the identity: `positions` holds world positions */
-    double (*positions)[3];
-    double inverse[16];         /* world → bone, when moved */
-    rbli_mesh_view mesh;        /* world space */
-    int32_t (*triangles)[3];    /* of the mesh, from vertex 0 of the geometry */
-    rbli_cell_complex *complex; /* own, or NULL for the shared one */
-    rbli_cut_result *result;
-} bone_cut;
-
-typedef struct fracture_job {
-    const rbl_collection *in;
-    const rbli_fracture_options *options;
-    bone_cut *cuts;
-    size_t cut_count;
-    rbli_cell_complex *shared;
-} fracture_job;
 
 rbli_fracture_options rbli_fracture_default_options(void)
 {
     return (rbli_fracture_options){
         .chance = 1, .group = true, .split_islands = true, .internal_material = "interior"};
-}
-
-static bool is_identity(const double m[16])
-{
-    for (int i = 0; i < 16; i++)
-        if (m[i] != (i % 5 == 0)) return false;
-    return true;
-}
-
-static void transform_point(const double m[16], const double p[3], double out[3])
-{
-    for (int r = 0; r < 3; r++)
-        out[r] = m[r] * p[0] + m[4 + r] * p[1] + m[8 + r] * p[2] + m[12 + r];
-}
-
-/// Inverse of an affine transform; false when it has none.
-static bool invert_affine(const double m[16], double out[16])
-{
-    double c[9], det = 0;
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++) {
-            int a = (i + 1) % 3, b = (i + 2) % 3, d = (j + 1) % 3, e = (j + 2) % 3;
-            c[3 * i + j] =
-                m[4 * a + d] * m[4 * b + e] - m[4 * a + e] * m[4 * b + d]; /* cofactor of column i, row j */
-        }
-    for (int j = 0; j < 3; j++)
-        det += m[j] * c[j];
-    if (!(fabs(det) > 0) || !isfinite(1 / det)) return false;
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++)
-            out[4 * j + i] = c[3 * i + j] / det;
-    for (int r = 0; r < 3; r++) {
-        out[12 + r] = -(out[r] * m[12] + out[4 + r] * m[13] + out[8 + r] * m[14]);
-        out[4 * r + 3] = 0;
-    }
-    out[15] = 1;
-    return true;
-}
-
-/// The mesh of one bone in world space.
-static rbl_status prepare_bone(
-    rbl_context *ctx, const rbl_collection *in, const double world[16], bone_cut *cut)
-{
-    size_t g = (size_t)cut->geometry;
-    int32_t vertex_start =
-        ((const int32_t *)rbli_collection_read(in, "geometry", "vertex_start", RBL_INT32))[g];
-    int32_t vertex_count =
-        ((const int32_t *)rbli_collection_read(in, "geometry", "vertex_count", RBL_INT32))[g];
-    int32_t face_start = ((const int32_t *)rbli_collection_read(in, "geometry", "face_start", RBL_INT32))[g];
-    int32_t face_count = ((const int32_t *)rbli_collection_read(in, "geometry", "face_count", RBL_INT32))[g];
-    const double(*positions)[3] = rbli_collection_read(in, "vertex", "position", RBL_VEC3);
-    const int32_t(*faces)[3] = rbli_collection_read(in, "face", "vertices", RBL_INT32_3);
-    rbl_status status = RBL_OK;
-
-    cut->triangles = rbli_alloc(ctx, (size_t)face_count, sizeof *cut->triangles);
-    RBL_TRY_ALLOC(cut->triangles);
-    for (int32_t f = 0; f < face_count; f++)
-        for (int k = 0; k < 3; k++)
-            cut->triangles[f][k] = faces[face_start + f][k] - vertex_start;
-    cut->moved = !is_identity(world);
-    if (cut->moved) {
-        if (!invert_affine(world, cut->inverse))
-            return rbli_fail(ctx, RBL_ERR_COLLECTION, "bone \"%s\" has a transform without an inverse",
-                rbli_collection_string(in, "bone", "name", (size_t)cut->bone));
-        cut->positions = rbli_alloc(ctx, (size_t)vertex_count, sizeof *cut->positions);
-        RBL_TRY_ALLOC(cut->positions);
-        for (int32_t v = 0; v < vertex_count; v++)
-            transform_point(world, positions[vertex_start + v], cut->positions[v]);
-    }
-    cut->mesh = (rbli_mesh_view){cut->moved ? (const double(*)[3])cut->positions : positions + vertex_start,
-        (size_t)vertex_count, (const int32_t(*)[3])cut->triangles, (size_t)face_count};
-done:
-    return status;
-}
-
-static rbl_status collect_bones(rbl_context *ctx, fracture_job *job)
-{
-    rbl_status status = RBL_OK;
-    int32_t *leaves = NULL;
-    size_t leaf_count = 0;
-    double(*world)[16] = NULL;
-    RBL_TRY(rbli_rigid_leaves(ctx, job->in, job->options->selection, &leaves, &leaf_count));
-    RBL_TRY(rbli_hierarchy_world_transforms(ctx, job->in, &world));
-    job->cuts = rbli_calloc(ctx, leaf_count, sizeof *job->cuts);
-    RBL_TRY_ALLOC(job->cuts);
-    const int32_t *geometry = rbli_collection_read(job->in, "bone", "geometry", RBL_INT32);
-    for (size_t i = 0; i < leaf_count; i++) {
-        rbli_rng rng = rbli_rng_make(job->options->seed, RBLI_RNG_CHANCE, (uint64_t)leaves[i]);
-        if (rbli_rng_double(&rng) >= job->options->chance) continue;
-        bone_cut *cut = &job->cuts[job->cut_count++];
-        cut->bone = leaves[i];
-        cut->geometry = geometry[leaves[i]];
-        RBL_TRY(prepare_bone(ctx, job->in, world[leaves[i]], cut));
-    }
-done:
-    rbli_free(ctx, leaves);
-    rbli_free(ctx, world);
-    return status;
-}
-
-/// Widens a box to the bounds of a mesh's used vertices.
-static void grow_box(const rbli_mesh_view *mesh, double low[3], double high[3])
-{
-    for (size_t v = 0; v < mesh->vertex_count; v++)
-        for (int k = 0; k < 3; k++) {
-            low[k] = fmin(low[k], mesh->positions[v][k]);
-            high[k] = fmax(high[k], mesh->positions[v][k]);
-        }
-}
-
-/// Padding of a box on every side, as a part of its longest edge.
-static const double PADDING = 1.0 / 16;
-
-void rbli_fracture_bounds(const double box_min[3], const double box_max[3], double low[3], double high[3])
-{
-    double longest = 0;
-    for (int k = 0; k < 3; k++)
-        longest = fmax(longest, box_max[k] - box_min[k]);
-    double padding = longest * PADDING / (1 + 2 * PADDING);
-    for (int k = 0; k < 3; k++) {
-        low[k] = box_min[k] + padding;
-        high[k] = box_max[k] - padding;
-    }
-}
-
-/// The complex of the cuts first … first + count − 1 over their padded box.
-static rbl_status make_complex(rbl_context *ctx, const fracture_job *job, size_t first, size_t count,
-    uint32_t seed, rbli_cell_complex **out)
-{
-    double low[3] = {HUGE_VAL, HUGE_VAL, HUGE_VAL}, high[3] = {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL};
-    for (size_t i = first; i < first + count; i++)
-        grow_box(&job->cuts[i].mesh, low, high);
-    double diagonal = 0;
-    for (int k = 0; k < 3; k++)
-        diagonal = fmax(diagonal, high[k] - low[k]);
-    for (int k = 0; k < 3; k++) {
-        low[k] -= diagonal * PADDING;
-        high[k] += diagonal * PADDING;
-    }
-    return job->options->make_complex(ctx, low, high, seed, job->options->user, out);
-}
-
-static rbl_status cut_bones(rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
-{
-    (void)block;
-    (void)worker;
-    fracture_job *job = user;
-    rbli_cut_options options = {.split_islands = job->options->split_islands};
-    for (size_t i = begin; i < end; i++) {
-        bone_cut *cut = &job->cuts[i];
-        rbl_status status =
-            rbli_cut(ctx, &cut->mesh, cut->complex ? cut->complex : job->shared, &options, &cut->result);
-        if (status == RBL_ERR_OPEN_MESH || status == RBL_ERR_INTERNAL)
-            rbli_fail(ctx, status, "while cutting bone \"%s\"",
-                rbli_collection_string(job->in, "bone", "name", (size_t)cut->bone));
-        if (status != RBL_OK) return status;
-    }
-    return RBL_OK;
-}
-
-static rbl_status run_cuts(rbl_context *ctx, fracture_job *job)
-{
-    rbl_status status = RBL_OK;
-    if (job->cut_count == 0) return RBL_OK;
-    if (job->options->group) {
-        RBL_TRY(make_complex(ctx, job, 0, job->cut_count, job->options->seed, &job->shared));
-    } else {
-        for (size_t i = 0; i < job->cut_count; i++) {
-            rbli_rng rng = rbli_rng_make(job->options->seed, RBLI_RNG_BONE_SEED, (uint64_t)job->cuts[i].bone);
-            RBL_TRY(make_complex(ctx, job, i, 1, rbli_rng_u32(&rng), &job->cuts[i].complex));
-        }
-    }
-    if (job->cut_count >= BONES_SIDE_BY_SIDE) {
-        RBL_TRY(rbli_parallel_for(ctx, job->cut_count, 1, cut_bones, job));
-    } else {
-        for (size_t i = 0; i < job->cut_count; i++)
-            RBL_TRY(cut_bones(ctx, i, i + 1, i, 0, job));
-    }
-done:
-    return status;
-}
-
-static const rbli_cell_complex *complex_of(const fracture_job *job, const bone_cut *cut)
-{
-    return cut->complex ? cut->complex : job->shared;
-}
-
-/// True when the bone falls into several pieces; otherwise it stays as it is.
-static bool is_broken(const bone_cut *cut)
-{
-    return cut->result->piece_count > 1;
 }
 
 /// The layout of the new surface.
@@ -416,6 +197,7 @@ static char *piece_name(rbl_context *ctx, const char *parent, int32_t site, size
     letters[at] = 0;
     for (size_t rest = island; rest > 0 && at > 0; rest /= 26)
         letters[--at] = (char)('a' + rest % 26);
+    if (site < 0) return rbli_format(ctx, "%s_mortar%s", parent, letters + at);
     return rbli_format(ctx, "%s_%d%s", parent, (int)site, letters + at);
 }
 
@@ -803,7 +585,7 @@ static rbl_status count_empty_cells(rbl_context *ctx, const fracture_job *job, s
         for (; i < end; i++)
             for (size_t p = 0; p < job->cuts[i].result->piece_count; p++)
                 used[job->cuts[i].result->piece_cell[p]] = true;
-        for (size_t c = 0; c < k->cell_count; c++)
+        for (size_t c = 0; c < k->cell_count - k->outside_cell_count; c++)
             *out += !used[c];
         rbli_free(ctx, used);
     }
@@ -830,9 +612,12 @@ static rbl_status assemble(
         rbli_collection_remove_group(c, "connection");
     }
     RBL_TRY(write_bones(ctx, job, c, l, out));
-    for (size_t i = 0; i < job->cut_count; i++)
+    for (size_t i = 0; i < job->cut_count; i++) {
         out->cut_count += is_broken(&job->cuts[i]);
+        out->lost_count += job->cuts[i].dropped_count && job->cuts[i].result->piece_count == 0;
+    }
     RBL_TRY(count_empty_cells(ctx, job, &out->empty_cell_count));
+    out->vanished_count = job->vanished_count;
 done:
     return status;
 }
@@ -844,8 +629,8 @@ rbl_status rbli_fracture(rbl_context *ctx, const rbl_collection *in, const rbli_
     fracture_job job = {.in = in, .options = options};
     layout l = {0};
     rbli_fracture_result made = {0};
-    RBL_TRY(collect_bones(ctx, &job));
-    RBL_TRY(run_cuts(ctx, &job));
+    RBL_TRY(rbli_fracture_collect(ctx, &job));
+    RBL_TRY(rbli_fracture_cut(ctx, &job));
     RBL_TRY(rbli_collection_copy(ctx, in, &made.collection));
     RBL_TRY(assemble(ctx, &job, made.collection, &l, &made));
     *out = made;
@@ -854,13 +639,6 @@ done:
     rbli_collection_release(made.collection);
     rbli_free(ctx, made.new_bones);
     free_layout(ctx, &l);
-    for (size_t i = 0; i < job.cut_count; i++) {
-        rbli_cut_result_destroy(ctx, job.cuts[i].result);
-        rbli_cell_complex_destroy(ctx, job.cuts[i].complex);
-        rbli_free(ctx, job.cuts[i].positions);
-        rbli_free(ctx, job.cuts[i].triangles);
-    }
-    rbli_free(ctx, job.cuts);
-    rbli_cell_complex_destroy(ctx, job.shared);
+    rbli_fracture_free(ctx, &job);
     return status;
 }

@@ -6,13 +6,16 @@
 #include "fracture/collection/hierarchy.h"
 #include "fracture/geometry/cell_complex.h"
 
-/// Makes the complex for a box (world space, already padded). Called one at a time, may warn. `seed` is the
-/// options' seed for a group cut, else one of the bone's own.
-typedef rbl_status (*rbli_complex_fn)(rbl_context *ctx, const double box_min[3], const double box_max[3],
-    uint32_t seed, void *user, rbli_cell_complex **out);
+/// What a complex is made for, in world space.
+typedef struct rbli_cut_domain {
+    double object_min[3], object_max[3]; /* bounds of what is cut */
+    double box_min[3], box_max[3];       /* those padded: the box that the complex fills */
+    uint32_t seed;                       /* the options' seed for a group cut, else one of the bone's own */
+} rbli_cut_domain;
 
-/// The bounds of what is cut, from the padded box that a complex is made for; exact up to rounding.
-void rbli_fracture_bounds(const double box_min[3], const double box_max[3], double low[3], double high[3]);
+/// Makes the complex. Called one at a time, may warn.
+typedef rbl_status (*rbli_complex_fn)(
+    rbl_context *ctx, const rbli_cut_domain *domain, void *user, rbli_cell_complex **out);
 
 typedef struct rbli_fracture_options {
     const rbli_selection *selection; /* NULL: all rigid leaves */
@@ -21,6 +24,8 @@ typedef struct rbli_fracture_options {
     bool group;                      /* default true: one complex over all chosen bones, else one a bone */
     bool split_islands;              /* default true */
     const char *internal_material;   /* default "interior": found by name or added */
+    double grout;                    /* width of the gap between neighbouring cells; default 0: none */
+    bool keep_outside; /* what lies in the gaps, or in no cell, becomes pieces too; default false */
     rbli_complex_fn make_complex;
     void *user;
 } rbli_fracture_options;
@@ -31,16 +36,19 @@ typedef struct rbli_fracture_result {
     int32_t *new_bones; /* [new_count] ascending: pieces, and bones that one cell holds whole; rbli_free */
     size_t new_count;
     size_t cut_count;        /* bones that became clusters */
-    size_t empty_cell_count; /* cells of all complexes that gave no piece */
+    size_t empty_cell_count; /* cells of all complexes that gave no piece, those that vanished not counted */
+    size_t vanished_count;   /* cells too small for the gap */
+    size_t lost_count;       /* bones that lie wholly in gaps: they stay whole */
 } rbli_fracture_result;
 
 /// Cuts the chosen rigid leaves. A bone that falls into several pieces becomes a cluster with the pieces as
-/// its rigid children: name PARENT_SITE (further islands of a site: PARENT_SITEb, PARENT_SITEc, …), identity
-/// transforms, attribute `site`; user attributes are inherited. A bone that one cell holds whole stays as it
-/// is and gets the site. Internal faces get the internal material, flat normals and planar UVs at the
-/// exterior's texel density (their unit square is one unit of length where the exterior has no UVs). Group
-/// `contact` (geometries INT32_2, area DOUBLE) records which pieces of one cut share facets. Hulls of cut
-/// bones, and the groups proximity and connection, which no longer hold, are removed.
+/// its rigid children: name PARENT_SITE (further islands of a site: PARENT_SITEb, PARENT_SITEc, …;
+/// PARENT_mortar for what lies in gaps), identity transforms, attribute `site`; user attributes are
+/// inherited. A bone that one cell holds whole stays as it is and gets the site. Internal faces get the
+/// internal material, flat normals and planar UVs at the exterior's texel density (their unit square is one
+/// unit of length where the exterior has no UVs). Group `contact` (geometries INT32_2, area DOUBLE) records
+/// which pieces of one cut share facets; where gaps part them and are not kept, which would without gaps.
+/// Hulls of cut bones, and the groups proximity and connection, which no longer hold, are removed.
 /// @param in  not changed; shares all untouched arrays with the result
 /// @param out set on success only
 /// @return RBL_OK · RBL_ERR_COLLECTION (selection of another topology) · RBL_ERR_OPEN_MESH, the message names

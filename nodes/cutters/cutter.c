@@ -19,6 +19,8 @@ rbl_status rbli_cutter_run(rbl_context *ctx, rbl_call *call, rbli_complex_fn mak
     options.split_islands = rbl_param_bool(rbl_call_param(call, "split_islands"));
     options.internal_material = rbl_param_string(rbl_call_param(call, "internal_material"));
     options.seed = (uint32_t)rbl_param_int(rbl_call_param(call, "seed"));
+    options.grout = rbl_param_float(rbl_call_param(call, "grout"));
+    options.keep_outside = rbl_param_bool(rbl_call_param(call, "keep_mortar"));
     options.make_complex = make_complex;
     options.user = user;
     if (options.internal_material[0] == 0)
@@ -29,6 +31,13 @@ rbl_status rbli_cutter_run(rbl_context *ctx, rbl_call *call, rbli_complex_fn mak
     if (result.empty_cell_count)
         rbli_note(ctx, "%zu cell%s hold no part of the mesh and give no piece", result.empty_cell_count,
             result.empty_cell_count == 1 ? "" : "s");
+    if (result.vanished_count)
+        rbli_warn(ctx, "%zu cell%s thinner than the grout of %g and gone", result.vanished_count,
+            result.vanished_count == 1 ? " is" : "s are", options.grout);
+    if (result.lost_count)
+        rbli_warn(ctx, "%zu bone%s wholly in the grout and stay%s as %s", result.lost_count,
+            result.lost_count == 1 ? " lies" : "s lie", result.lost_count == 1 ? "s" : "",
+            result.lost_count == 1 ? "it is" : "they are");
     RBL_TRY(rbl_value_create_selection(ctx, result.collection, result.new_bones, result.new_count, &pieces));
     rbl_call_set_output_collection(call, "collection", result.collection);
     result.collection = NULL;

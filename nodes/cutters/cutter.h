@@ -20,7 +20,8 @@
         .text = "the pieces of this cut, and chosen bones that it left whole"                                \
     }
 
-#define RBLI_CUTTER_PARAMS                                                                                   \
+/// Parameters of every cutter.
+#define RBLI_CUTTER_COMMON_PARAMS                                                                            \
     {.name = "chance_to_fracture",                                                                           \
         .type = RBL_PARAM_FLOAT,                                                                             \
         .default_json = "1",                                                                                 \
@@ -46,8 +47,24 @@
         .text = "of everything random in this node"                                                          \
     }
 
-/// Reads the shared parameters, cuts with `make_complex` and sets both outputs. Notes how many cells were
-/// empty.
+/// Parameters of the cutters with planar cells; `keep` is the default of keep_mortar, "true" or "false".
+#define RBLI_PLANAR_CUTTER_PARAMS(keep)                                                                      \
+    {.name = "grout",                                                                                        \
+        .type = RBL_PARAM_FLOAT,                                                                             \
+        .default_json = "0",                                                                                 \
+        .min = 0,                                                                                            \
+        .max = 1e9,                                                                                          \
+        .step = 0.001,                                                                                       \
+        .unit = "m",                                                                                         \
+        .text = "width of the gap between neighbouring pieces, measured across their faces"},                \
+        {.name = "keep_mortar",                                                                              \
+            .type = RBL_PARAM_BOOL,                                                                          \
+            .default_json = keep,                                                                            \
+            .text = "what lies in the gaps becomes pieces named BONE_mortar"},                               \
+        RBLI_CUTTER_COMMON_PARAMS
+
+/// Reads the parameters of RBLI_PLANAR_CUTTER_PARAMS, cuts with `make_complex` and sets both outputs. Notes
+/// how many cells were empty.
 rbl_status rbli_cutter_run(rbl_context *ctx, rbl_call *call, rbli_complex_fn make_complex, void *user);
 
 #endif

@@ -11,21 +11,22 @@ typedef struct plane_job {
     size_t given_count, random_count;
 } plane_job;
 
-static rbl_status make_complex(rbl_context *ctx, const double box_min[3], const double box_max[3],
-    uint32_t seed, void *user, rbli_cell_complex **out)
+static rbl_status make_complex(
+    rbl_context *ctx, const rbli_cut_domain *domain, void *user, rbli_cell_complex **out)
 {
     plane_job *job = user;
     for (size_t i = 0; i < job->random_count; i++) {
         double *plane = job->planes[job->given_count + i];
-        rbli_rng rng = rbli_rng_make(seed, RBLI_RNG_PLANES, i);
+        rbli_rng rng = rbli_rng_make(domain->seed, RBLI_RNG_PLANES, i);
         rbli_random_direction(&rng, plane);
         plane[3] = 0;
         for (int k = 0; k < 3; k++)
-            plane[3] += plane[k] * (box_min[k] + (box_max[k] - box_min[k]) * rbli_rng_double(&rng));
+            plane[3] += plane[k] * (domain->box_min[k] +
+                                       (domain->box_max[k] - domain->box_min[k]) * rbli_rng_double(&rng));
     }
     size_t duplicates = 0;
     rbl_status status = rbli_plane_complex(ctx, (const double(*)[4])job->planes,
-        job->given_count + job->random_count, box_min, box_max, &duplicates, out);
+        job->given_count + job->random_count, domain->box_min, domain->box_max, &duplicates, out);
     if (status == RBL_OK && duplicates)
         rbli_note(ctx, "%zu plane%s another and cut%s nothing of its own", duplicates,
             duplicates == 1 ? " repeats" : "s repeat", duplicates == 1 ? "s" : "");
@@ -92,7 +93,7 @@ static const rbl_param_desc params[] = {
         .max = 200,
         .step = 1,
         .text = "so many more planes through random points of the box, directions uniform on the sphere"},
-    RBLI_CUTTER_PARAMS,
+    RBLI_PLANAR_CUTTER_PARAMS("false"),
     {0},
 };
 

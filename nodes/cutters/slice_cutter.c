@@ -36,18 +36,17 @@ static void make_plane(const slice_job *job, const double low[3], const double h
     out[3] = out[0] * point[0] + out[1] * point[1] + out[2] * point[2];
 }
 
-static rbl_status make_complex(rbl_context *ctx, const double box_min[3], const double box_max[3],
-    uint32_t seed, void *user, rbli_cell_complex **out)
+static rbl_status make_complex(
+    rbl_context *ctx, const rbli_cut_domain *domain, void *user, rbli_cell_complex **out)
 {
     const slice_job *job = user;
-    double low[3], high[3];
     size_t made = 0, duplicates = 0;
-    rbli_fracture_bounds(box_min, box_max, low, high);
     for (int axis = 0; axis < 3; axis++)
         for (int64_t i = 0; i < job->slices[axis]; i++)
-            make_plane(job, low, high, axis, i, seed, job->planes[made++]);
+            make_plane(
+                job, domain->object_min, domain->object_max, axis, i, domain->seed, job->planes[made++]);
     rbl_status status = rbli_plane_complex(
-        ctx, (const double(*)[4])job->planes, job->count, box_min, box_max, &duplicates, out);
+        ctx, (const double(*)[4])job->planes, job->count, domain->box_min, domain->box_max, &duplicates, out);
     if (status == RBL_OK && duplicates)
         rbli_note(ctx, "%zu slice%s another and cut%s nothing of its own", duplicates,
             duplicates == 1 ? " repeats" : "s repeat", duplicates == 1 ? "s" : "");
@@ -98,7 +97,7 @@ static const rbl_param_desc params[] = {
         .max = 1e12,
         .unit = "m",
         .text = "each plane is shifted by up to so much along its axis, either way"},
-    RBLI_CUTTER_PARAMS,
+    RBLI_PLANAR_CUTTER_PARAMS("false"),
     {0},
 };
 

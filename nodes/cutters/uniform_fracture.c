@@ -8,21 +8,21 @@ typedef struct uniform_job {
     size_t min_sites, max_sites;
 } uniform_job;
 
-static rbl_status make_complex(rbl_context *ctx, const double box_min[3], const double box_max[3],
-    uint32_t seed, void *user, rbli_cell_complex **out)
+static rbl_status make_complex(
+    rbl_context *ctx, const rbli_cut_domain *domain, void *user, rbli_cell_complex **out)
 {
     const uniform_job *job = user;
     rbli_scatter_options options = rbli_scatter_default_options();
-    double low[3], high[3], (*sites)[3] = NULL;
+    double(*sites)[3] = NULL;
     size_t count;
-    rbli_fracture_bounds(box_min, box_max, low, high);
     options.min_count = job->min_sites;
     options.max_count = job->max_sites;
-    options.seed = seed;
-    rbl_status status = rbli_scatter_points(ctx, low, high, &options, &sites, &count);
+    options.seed = domain->seed;
+    rbl_status status =
+        rbli_scatter_points(ctx, domain->object_min, domain->object_max, &options, &sites, &count);
     if (status == RBL_OK)
-        status =
-            rbli_voronoi_complex(ctx, (const double(*)[3])sites, count, box_min, box_max, NULL, NULL, out);
+        status = rbli_voronoi_complex(
+            ctx, (const double(*)[3])sites, count, domain->box_min, domain->box_max, NULL, NULL, out);
     rbli_free(ctx, sites);
     return status;
 }
@@ -53,7 +53,7 @@ static const rbl_param_desc params[] = {
         .max = 1000000,
         .step = 1,
         .text = "greatest number of sites; one between the two is drawn by the seed"},
-    RBLI_CUTTER_PARAMS,
+    RBLI_PLANAR_CUTTER_PARAMS("false"),
     {0},
 };
 

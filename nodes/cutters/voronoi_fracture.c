@@ -10,14 +10,13 @@ typedef struct voronoi_job {
     bool warned;
 } voronoi_job;
 
-static rbl_status make_complex(rbl_context *ctx, const double box_min[3], const double box_max[3],
-    uint32_t seed, void *user, rbli_cell_complex **out)
+static rbl_status make_complex(
+    rbl_context *ctx, const rbli_cut_domain *domain, void *user, rbli_cell_complex **out)
 {
-    (void)seed;
     voronoi_job *job = user;
     size_t merged = 0, pair[2] = {0, 0};
-    rbl_status status =
-        rbli_voronoi_complex(ctx, job->sites, job->count, box_min, box_max, &merged, pair, out);
+    rbl_status status = rbli_voronoi_complex(
+        ctx, job->sites, job->count, domain->box_min, domain->box_max, &merged, pair, out);
     if (status == RBL_OK && merged && !job->warned) {
         rbli_warn(ctx,
             "%zu site%s closer than 1e-9 of the extent to another and merged into it (site %zu into site "
@@ -49,7 +48,7 @@ static const rbl_port_desc inputs[] = {
     {0},
 };
 static const rbl_port_desc outputs[] = {RBLI_CUTTER_OUTPUTS, {0}};
-static const rbl_param_desc params[] = {RBLI_CUTTER_PARAMS, {0}};
+static const rbl_param_desc params[] = {RBLI_PLANAR_CUTTER_PARAMS("false"), {0}};
 
 const rbl_node_desc rbli_node_voronoi_fracture = {
     .size = sizeof(rbl_node_desc),

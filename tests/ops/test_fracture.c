@@ -8,13 +8,12 @@ typedef struct planes {
     size_t calls;
 } planes;
 
-static rbl_status make_planes(rbl_context *ctx, const double box_min[3], const double box_max[3],
-    uint32_t seed, void *user, rbli_cell_complex **out)
+static rbl_status make_planes(
+    rbl_context *ctx, const rbli_cut_domain *domain, void *user, rbli_cell_complex **out)
 {
-    (void)seed;
     planes *p = user;
     p->calls++;
-    return rbli_plane_complex(ctx, p->data, p->count, box_min, box_max, NULL, out);
+    return rbli_plane_complex(ctx, p->data, p->count, domain->box_min, domain->box_max, NULL, out);
 }
 
 static const double two_boxes[2][2][3] = {{{0, 0, 0}, {2, 1, 1}}, {{5, 0, 0}, {6, 1, 1}}};

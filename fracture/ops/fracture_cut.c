@@ -1,0 +1,251 @@
+/// The first half of rbli_fracture: meshes in world space, their complexes, the cuts.
+
+#include <math.h>
+
+#include "fracture/base/rng.h"
+#include "fracture/base/threads.h"
+#include "fracture/geometry/complex_erode.h"
+#include "fracture/ops/fracture_internal.h"
+#include "fracture/ops/regroup.h"
+
+/// From this many bones on, bones are cut side by side instead of each by all threads.
+enum { BONES_SIDE_BY_SIDE = 8 };
+
+static bool is_identity(const double m[16])
+{
+    for (int i = 0; i < 16; i++)
+        if (m[i] != (i % 5 == 0)) return false;
+    return true;
+}
+
+/// Inverse of an affine transform; false when it has none.
+static bool invert_affine(const double m[16], double out[16])
+{
+    double c[9], det = 0;
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) {
+            int a = (i + 1) % 3, b = (i + 2) % 3, d = (j + 1) % 3, e = (j + 2) % 3;
+            c[3 * i + j] =
+                m[4 * a + d] * m[4 * b + e] - m[4 * a + e] * m[4 * b + d]; /* cofactor of column i, row j */
+        }
+    for (int j = 0; j < 3; j++)
+        det += m[j] * c[j];
+    if (!(fabs(det) > 0) || !isfinite(1 / det)) return false;
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            out[4 * j + i] = c[3 * i + j] / det;
+    for (int r = 0; r < 3; r++) {
+        out[12 + r] = -(out[r] * m[12] + out[4 + r] * m[13] + out[8 + r] * m[14]);
+        out[4 * r + 3] = 0;
+    }
+    out[15] = 1;
+    return true;
+}
+
+/// The mesh of one bone in world space.
+static rbl_status prepare_bone(
+    rbl_context *ctx, const rbl_collection *in, const double world[16], bone_cut *cut)
+{
+    size_t g = (size_t)cut->geometry;
+    int32_t vertex_start =
+        ((const int32_t *)rbli_collection_read(in, "geometry", "vertex_start", RBL_INT32))[g];
+    int32_t vertex_count =
+        ((const int32_t *)rbli_collection_read(in, "geometry", "vertex_count", RBL_INT32))[g];
+    int32_t face_start = ((const int32_t *)rbli_collection_read(in, "geometry", "face_start", RBL_INT32))[g];
+    int32_t face_count = ((const int32_t *)rbli_collection_read(in, "geometry", "face_count", RBL_INT32))[g];
+    const double(*positions)[3] = rbli_collection_read(in, "vertex", "position", RBL_VEC3);
+    const int32_t(*faces)[3] = rbli_collection_read(in, "face", "vertices", RBL_INT32_3);
+    rbl_status status = RBL_OK;
+
+    cut->triangles = rbli_alloc(ctx, (size_t)face_count, sizeof *cut->triangles);
+    RBL_TRY_ALLOC(cut->triangles);
+    for (int32_t f = 0; f < face_count; f++)
+        for (int k = 0; k < 3; k++)
+            cut->triangles[f][k] = faces[face_start + f][k] - vertex_start;
+    cut->moved = !is_identity(world);
+    if (cut->moved) {
+        if (!invert_affine(world, cut->inverse))
+            return rbli_fail(ctx, RBL_ERR_COLLECTION, "bone \"%s\" has a transform without an inverse",
+                rbli_collection_string(in, "bone", "name", (size_t)cut->bone));
+        cut->positions = rbli_alloc(ctx, (size_t)vertex_count, sizeof *cut->positions);
+        RBL_TRY_ALLOC(cut->positions);
+        for (int32_t v = 0; v < vertex_count; v++)
+            transform_point(world, positions[vertex_start + v], cut->positions[v]);
+    }
+    cut->mesh = (rbli_mesh_view){cut->moved ? (const double(*)[3])cut->positions : positions + vertex_start,
+        (size_t)vertex_count, (const int32_t(*)[3])cut->triangles, (size_t)face_count};
+done:
+    return status;
+}
+
+rbl_status rbli_fracture_collect(rbl_context *ctx, fracture_job *job)
+{
+    rbl_status status = RBL_OK;
+    int32_t *leaves = NULL;
+    size_t leaf_count = 0;
+    double(*world)[16] = NULL;
+    RBL_TRY(rbli_rigid_leaves(ctx, job->in, job->options->selection, &leaves, &leaf_count));
+    RBL_TRY(rbli_hierarchy_world_transforms(ctx, job->in, &world));
+    job->cuts = rbli_calloc(ctx, leaf_count, sizeof *job->cuts);
+    RBL_TRY_ALLOC(job->cuts);
+    const int32_t *geometry = rbli_collection_read(job->in, "bone", "geometry", RBL_INT32);
+    for (size_t i = 0; i < leaf_count; i++) {
+        rbli_rng rng = rbli_rng_make(job->options->seed, RBLI_RNG_CHANCE, (uint64_t)leaves[i]);
+        if (rbli_rng_double(&rng) >= job->options->chance) continue;
+        bone_cut *cut = &job->cuts[job->cut_count++];
+        cut->bone = leaves[i];
+        cut->geometry = geometry[leaves[i]];
+        RBL_TRY(prepare_bone(ctx, job->in, world[leaves[i]], cut));
+    }
+done:
+    rbli_free(ctx, leaves);
+    rbli_free(ctx, world);
+    return status;
+}
+
+/// Widens a box to the bounds of a mesh's used vertices.
+static void grow_box(const rbli_mesh_view *mesh, double low[3], double high[3])
+{
+    for (size_t v = 0; v < mesh->vertex_count; v++)
+        for (int k = 0; k < 3; k++) {
+            low[k] = fmin(low[k], mesh->positions[v][k]);
+            high[k] = fmax(high[k], mesh->positions[v][k]);
+        }
+}
+
+/// Padding of a box on every side, as a part of its longest edge.
+static const double PADDING = 1.0 / 16;
+
+/// Opens the gaps: the complex becomes the eroded one, and what it was is kept for the contacts.
+static rbl_status open_gaps(
+    rbl_context *ctx, fracture_job *job, rbli_cell_complex **complex, rbli_cell_complex **gapless)
+{
+    rbl_status status = RBL_OK;
+    rbli_cell_complex *eroded = NULL;
+    size_t vanished;
+    RBL_TRY(rbli_complex_erode(ctx, *complex, job->options->grout / 2, &vanished, &eroded));
+    job->vanished_count += vanished;
+    *gapless = *complex;
+    *complex = eroded;
+done:
+    return status;
+}
+
+/// The complex of the cuts first … first + count − 1 over their padded box.
+static rbl_status make_complex(rbl_context *ctx, fracture_job *job, size_t first, size_t count, uint32_t seed,
+    rbli_cell_complex **out, rbli_cell_complex **gapless)
+{
+    rbl_status status = RBL_OK;
+    rbli_cut_domain domain = {.seed = seed};
+    for (int k = 0; k < 3; k++) {
+        domain.object_min[k] = HUGE_VAL;
+        domain.object_max[k] = -HUGE_VAL;
+    }
+    for (size_t i = first; i < first + count; i++)
+        grow_box(&job->cuts[i].mesh, domain.object_min, domain.object_max);
+    double padding = 0;
+    for (int k = 0; k < 3; k++)
+        padding = fmax(padding, domain.object_max[k] - domain.object_min[k]);
+    padding = padding * PADDING + job->options->grout / 2;
+    for (int k = 0; k < 3; k++) {
+        domain.box_min[k] = domain.object_min[k] - padding;
+        domain.box_max[k] = domain.object_max[k] + padding;
+    }
+    RBL_TRY(job->options->make_complex(ctx, &domain, job->options->user, out));
+    if (job->options->grout > 0) RBL_TRY(open_gaps(ctx, job, out, gapless));
+done:
+    return status;
+}
+
+/// Drops the pieces of the outside cells. With nothing else left, the bone stays as it is.
+static rbl_status drop_outside(rbl_context *ctx, const rbli_cell_complex *k, bone_cut *cut)
+{
+    rbl_status status = RBL_OK;
+    rbli_cut_result *r = cut->result;
+    int32_t *group = rbli_alloc(ctx, r->piece_count, sizeof *group);
+    RBL_TRY_ALLOC(group);
+    size_t first_outside = k->cell_count - k->outside_cell_count;
+    for (size_t p = 0; p < r->piece_count; p++) {
+        bool outside = (size_t)r->piece_cell[p] >= first_outside;
+        group[p] = outside ? -1 : (int32_t)p;
+        cut->dropped_count += outside;
+    }
+    if (cut->dropped_count) RBL_TRY(rbli_regroup_pieces(ctx, r, group));
+done:
+    rbli_free(ctx, group);
+    return status;
+}
+
+static rbl_status cut_bone(rbl_context *ctx, const fracture_job *job, bone_cut *cut)
+{
+    rbl_status status = RBL_OK;
+    rbli_cut_options options = {.split_islands = job->options->split_islands};
+    const rbli_cell_complex *k = complex_of(job, cut);
+    const rbli_cell_complex *gapless = cut->gapless ? cut->gapless : job->shared_gapless;
+    rbli_cut_result *whole = NULL;
+    RBL_TRY(rbli_cut(ctx, &cut->mesh, k, &options, &cut->result));
+    if (k->outside_cell_count && !job->options->keep_outside) {
+        RBL_TRY(drop_outside(ctx, k, cut));
+        if (gapless) {
+            RBL_TRY(rbli_cut(ctx, &cut->mesh, gapless, &options, &whole));
+            RBL_TRY(rbli_contacts_across_gaps(
+                ctx, cut->result, k->cell_site, whole, gapless->cell_site, cut->mesh.triangle_count));
+        }
+    }
+done:
+    rbli_cut_result_destroy(ctx, whole);
+    return status;
+}
+
+static rbl_status cut_bones(rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
+{
+    (void)block;
+    (void)worker;
+    fracture_job *job = user;
+    for (size_t i = begin; i < end; i++) {
+        rbl_status status = cut_bone(ctx, job, &job->cuts[i]);
+        if (status == RBL_ERR_OPEN_MESH || status == RBL_ERR_INTERNAL)
+            rbli_fail(ctx, status, "while cutting bone \"%s\"",
+                rbli_collection_string(job->in, "bone", "name", (size_t)job->cuts[i].bone));
+        if (status != RBL_OK) return status;
+    }
+    return RBL_OK;
+}
+
+rbl_status rbli_fracture_cut(rbl_context *ctx, fracture_job *job)
+{
+    rbl_status status = RBL_OK;
+    if (job->cut_count == 0) return RBL_OK;
+    if (job->options->group) {
+        RBL_TRY(make_complex(
+            ctx, job, 0, job->cut_count, job->options->seed, &job->shared, &job->shared_gapless));
+    } else {
+        for (size_t i = 0; i < job->cut_count; i++) {
+            bone_cut *cut = &job->cuts[i];
+            rbli_rng rng = rbli_rng_make(job->options->seed, RBLI_RNG_BONE_SEED, (uint64_t)cut->bone);
+            RBL_TRY(make_complex(ctx, job, i, 1, rbli_rng_u32(&rng), &cut->complex, &cut->gapless));
+        }
+    }
+    if (job->cut_count >= BONES_SIDE_BY_SIDE) {
+        RBL_TRY(rbli_parallel_for(ctx, job->cut_count, 1, cut_bones, job));
+    } else {
+        for (size_t i = 0; i < job->cut_count; i++)
+            RBL_TRY(cut_bones(ctx, i, i + 1, i, 0, job));
+    }
+done:
+    return status;
+}
+
+void rbli_fracture_free(rbl_context *ctx, fracture_job *job)
+{
+    for (size_t i = 0; i < job->cut_count; i++) {
+        rbli_cut_result_destroy(ctx, job->cuts[i].result);
+        rbli_cell_complex_destroy(ctx, job->cuts[i].complex);
+        rbli_cell_complex_destroy(ctx, job->cuts[i].gapless);
+        rbli_free(ctx, job->cuts[i].positions);
+        rbli_free(ctx, job->cuts[i].triangles);
+    }
+    rbli_free(ctx, job->cuts);
+    rbli_cell_complex_destroy(ctx, job->shared);
+    rbli_cell_complex_destroy(ctx, job->shared_gapless);
+}

@@ -1,0 +1,57 @@
+#ifndef RUBBLE_OPS_FRACTURE_INTERNAL_H
+#define RUBBLE_OPS_FRACTURE_INTERNAL_H
+
+/// What the files of rbli_fracture share.
+
+#include "fracture/base/alloc.h"
+#include "fracture/geometry/cut.h"
+#include "fracture/ops/fracture.h"
+
+/// One bone that is cut.
+typedef struct bone_cut {
+    int32_t bone, geometry;
+    bool moved; /* its world transform is not the identity: `positions` holds world positions */
+    double (*positions)[3];
+    double inverse[16];         /* world → bone, when moved */
+    rbli_mesh_view mesh;        /* world space */
+    int32_t (*triangles)[3];    /* of the mesh, from vertex 0 of the geometry */
+    rbli_cell_complex *complex; /* own, or NULL for the shared one */
+    rbli_cell_complex *gapless; /* likewise, before grout; NULL without */
+    rbli_cut_result *result;
+    size_t dropped_count; /* parts of the mortar that are no pieces */
+} bone_cut;
+
+typedef struct fracture_job {
+    const rbl_collection *in;
+    const rbli_fracture_options *options;
+    bone_cut *cuts;
+    size_t cut_count;
+    rbli_cell_complex *shared, *shared_gapless;
+    size_t vanished_count;
+} fracture_job;
+
+/// Fills in the bones to cut: chosen by selection and chance, meshes in world space.
+rbl_status rbli_fracture_collect(rbl_context *ctx, fracture_job *job);
+/// Makes the complexes, cuts, and drops what is no piece.
+rbl_status rbli_fracture_cut(rbl_context *ctx, fracture_job *job);
+/// Frees what the two made.
+void rbli_fracture_free(rbl_context *ctx, fracture_job *job);
+
+static inline void transform_point(const double m[16], const double p[3], double out[3])
+{
+    for (int r = 0; r < 3; r++)
+        out[r] = m[r] * p[0] + m[4 + r] * p[1] + m[8 + r] * p[2] + m[12 + r];
+}
+
+static inline const rbli_cell_complex *complex_of(const fracture_job *job, const bone_cut *cut)
+{
+    return cut->complex ? cut->complex : job->shared;
+}
+
+/// True when pieces take the bone's place; otherwise it stays as it is.
+static inline bool is_broken(const bone_cut *cut)
+{
+    return cut->result->piece_count > 1 || (cut->result->piece_count == 1 && cut->dropped_count > 0);
+}
+
+#endif

@@ -1,0 +1,154 @@
+#include "tests/nodes/node_help.h"
+
+/* Cutter nodes: grout, mortar, bricks, and what they say. */
+
+#define BOX "\"box\": {\"type\": \"MakePrimitive\", \"params\": {\"shape\": \"box\", \"size\": [4, 2, 1]}},"
+
+static double total_volume(const rbl_collection *c)
+{
+    const double *volume = rbli_collection_read(c, "geometry", "volume", RBL_DOUBLE);
+    double sum = 0;
+    for (size_t g = 0; g < rbli_collection_size(c, "geometry"); g++)
+        sum += volume[g];
+    return sum;
+}
+
+static size_t contact_count(const rbl_collection *c)
+{
+    return rbli_collection_size(c, "contact");
+}
+
+static void grout_parts_pieces_and_keeps_their_contacts(void **state)
+{
+    (void)state;
+    graph_run g = run_nodes(BOX "\"cut\": {\"type\": \"SliceCutter\", \"in\": {\"collection\": \"box\"}, "
+                                "\"params\": {\"slices\": [3, 1, 0], \"grout\": 0.1}}",
+        RBL_OK);
+    const rbl_collection *c = collection_of(&g, "cut.collection");
+    /* 4 columns: two lose 0.05, two lose 0.1 of their width 1; both rows lose 0.05 of their height 1 */
+    assert_int_equal(rbli_collection_size(c, "geometry"), 8);
+    assert_close(total_volume(c), (2 * 0.95 + 2 * 0.9) * (2 * 0.95) * 1, 1e-12);
+    assert_int_equal(contact_count(c), 3 * 2 + 4);
+    const double *area = rbli_collection_read(c, "contact", "area", RBL_DOUBLE);
+    double sum = 0;
+    for (size_t i = 0; i < contact_count(c); i++)
+        sum += area[i];
+    assert_close(sum, 3 * 2 * 1 + 4 * 1, 1e-12); /* as without gaps */
+    end_run(&g);
+}
+
+static void mortar_is_kept_when_asked_for(void **state)
+{
+    (void)state;
+    graph_run g = run_nodes(BOX "\"cut\": {\"type\": \"SliceCutter\", \"in\": {\"collection\": \"box\"}, "
+                                "\"params\": {\"slices\": [3, 0, 0], \"grout\": 0.1, \"keep_mortar\": true}}",
+        RBL_OK);
+    const rbl_collection *c = collection_of(&g, "cut.collection");
+    assert_int_equal(rbli_collection_size(c, "geometry"), 4 + 3);
+    assert_close(total_volume(c), 8, 1e-12);
+    assert_int_equal(contact_count(c), 6); /* of slices and mortar */
+    size_t mortar = 0, bones = rbli_collection_size(c, "bone");
+    for (size_t b = 0; b < bones; b++)
+        mortar += strstr(rbli_collection_string(c, "bone", "name", b), "_mortar") != NULL;
+    assert_int_equal(mortar, 3);
+    end_run(&g);
+}
+
+static void cells_thinner_than_the_grout_are_counted(void **state)
+{
+    (void)state;
+    graph_run g = run_nodes(BOX "\"cut\": {\"type\": \"PlaneCutter\", \"in\": {\"collection\": \"box\"}, "
+                                "\"params\": {\"planes\": [{\"point\": [0, 0, 0], \"normal\": [1, 0, 0]}, "
+                                "{\"point\": [0.05, 0, 0], \"normal\": [1, 0, 0]}], \"grout\": 0.1}}",
+        RBL_OK);
+    assert_true(said(&g, "1 cell is thinner than the grout"));
+    const rbl_collection *c = collection_of(&g, "cut.collection");
+    assert_int_equal(rbli_collection_size(c, "geometry"), 2);
+    assert_close(total_volume(c), 8 - 0.15 * 2, 1e-12);
+    end_run(&g);
+}
+
+static void grout_of_voronoi_cells_is_the_parameter(void **state)
+{
+    (void)state;
+    /* two sites: the bisector is the plane x = 0 */
+    graph_run g = run_nodes(BOX
+        "\"sites\": {\"type\": \"MakePoints\", \"params\": {\"points\": [[-1, 0, 0], [1, 0, 0]]}},"
+        "\"cut\": {\"type\": \"VoronoiFracture\", \"in\": {\"collection\": \"box\", \"points\": "
+        "\"sites\"}, \"params\": {\"grout\": 0.3}}",
+        RBL_OK);
+    const rbl_collection *c = collection_of(&g, "cut.collection");
+    const double(*low)[3] = rbli_collection_read(c, "geometry", "bounds_min", RBL_VEC3);
+    const double(*high)[3] = rbli_collection_read(c, "geometry", "bounds_max", RBL_VEC3);
+    assert_int_equal(rbli_collection_size(c, "geometry"), 2);
+    assert_close(low[1][0] - high[0][0], 0.3, 1e-12);
+    end_run(&g);
+}
+
+static void bricks_with_mortar_fill_the_object(void **state)
+{
+    (void)state;
+    static const char *const bonds[] = {"stretcher", "stack", "english", "header", "flemish"};
+    for (int i = 0; i < 5; i++) {
+        char text[600];
+        snprintf(text, sizeof text,
+            BOX
+            "\"cut\": {\"type\": \"BrickCutter\", \"in\": {\"collection\": \"box\"}, \"params\": {\"bond\": "
+            "\"%s\", \"length\": 1, \"height\": 0.4, \"depth\": 0.45, \"grout\": 0.03}}",
+            bonds[i]);
+        graph_run g = run_nodes(text, RBL_OK);
+        const rbl_collection *c = collection_of(&g, "cut.collection");
+        assert_close(total_volume(c), 8, 1e-11);
+        const int32_t *site = rbli_collection_read(c, "bone", "site", RBL_INT32);
+        const int32_t *geometry = rbli_collection_read(c, "bone", "geometry", RBL_INT32);
+        size_t mortar = 0;
+        for (size_t b = 0; b < rbli_collection_size(c, "bone"); b++)
+            mortar += geometry[b] >= 0 && site[b] < 0;
+        assert_int_equal(mortar, 1); /* joints hang together */
+        end_run(&g);
+    }
+}
+
+static void bricks_without_grout_touch(void **state)
+{
+    (void)state;
+    graph_run g =
+        run_nodes(BOX "\"cut\": {\"type\": \"BrickCutter\", \"in\": {\"collection\": \"box\"}, \"params\": "
+                      "{\"bond\": \"stack\", \"length\": 1, \"height\": 0.5, \"depth\": 0.5}}",
+            RBL_OK);
+    const rbl_collection *c = collection_of(&g, "cut.collection");
+    assert_int_equal(rbli_collection_size(c, "geometry"), 4 * 4 * 2);
+    assert_close(total_volume(c), 8, 1e-12);
+    assert_int_equal(contact_count(c), 3 * 4 * 2 + 4 * 3 * 2 + 4 * 4);
+    end_run(&g);
+}
+
+static void bricks_say_what_is_wrong(void **state)
+{
+    (void)state;
+    graph_run g =
+        run_nodes(BOX "\"cut\": {\"type\": \"BrickCutter\", \"in\": {\"collection\": \"box\"}, \"params\": "
+                      "{\"bond\": \"flemish\", \"length\": 0.1}}",
+            RBL_ERR_ARGUMENT);
+    assert_string_equal(error_pointer(&g), "/nodes/cut/params/length");
+    end_run(&g);
+    g = run_nodes(BOX "\"cut\": {\"type\": \"BrickCutter\", \"in\": {\"collection\": \"box\"}, \"params\": "
+                      "{\"length\": 0.04, \"height\": 0.02, \"depth\": 0.02}}",
+        RBL_OK);
+    assert_true(said(&g, "their size is"));
+    end_run(&g);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(grout_parts_pieces_and_keeps_their_contacts),
+        cmocka_unit_test(mortar_is_kept_when_asked_for),
+        cmocka_unit_test(cells_thinner_than_the_grout_are_counted),
+        cmocka_unit_test(grout_of_voronoi_cells_is_the_parameter),
+        cmocka_unit_test(bricks_with_mortar_fill_the_object),
+        cmocka_unit_test(bricks_without_grout_touch),
+        cmocka_unit_test(bricks_say_what_is_wrong),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
