@@ -78,6 +78,7 @@ struct rbl_graph {
     size_t variable_count;
     rbli_history *history; /* [node_count] */
     uv_mutex_t mutex;      /* params, variables, history */
+    uv_mutex_t evaluating; /* held by the evaluation under way */
 };
 
 /// A copy of the folder part of a path ("" when there is none).

@@ -24,6 +24,7 @@ typedef struct evaluation {
     size_t needed_count;
     rbli_pending_files files;
     bool cancelled;
+    bool dry; /* only says what would happen */
 } evaluation;
 
 /// One node under way.
@@ -490,21 +491,29 @@ static bool answer_from_cache(evaluation *e, node_work *w, rbli_result **stale)
     rbli_result *found = rbli_cache_find(e->engine->cache, w->entry->key);
     if (!found) return false;
     if (!files_unchanged(w, found)) {
-        rbli_cache_remove(e->engine->cache, w->entry->key);
+        if (!e->dry) rbli_cache_remove(e->engine->cache, w->entry->key);
         *stale = found;
         return false;
     }
-    rbl_status status = e->options->checked ? check_hit(e, w, found) : RBL_OK;
+    rbl_status status = e->options->checked && !e->dry ? check_hit(e, w, found) : RBL_OK;
     if (status != RBL_OK) {
         if (status != RBL_ERR_CANCELLED) rbli_cache_remove(e->engine->cache, w->entry->key);
         rbli_result_release(found);
         fail_node(e, w, status);
         return true;
     }
-    replay_messages(e, w->node, found);
+    if (!e->dry) replay_messages(e, w->node, found);
     set_reason(e, w->entry, "");
     succeed(w, found, RBL_OUTCOME_MEMORY_HIT);
     return true;
+}
+
+/// What a dry evaluation says of a node instead of running it.
+static void foresee(evaluation *e, node_work *w, rbl_outcome outcome, const char *reason)
+{
+    w->entry->report.outcome = outcome;
+    set_reason(e, w->entry, reason);
+    e->blame[w->index] = w->index;
 }
 
 static void run_node(evaluation *e, node_work *w)
@@ -526,6 +535,10 @@ static void run_node(evaluation *e, node_work *w)
     char reason[400];
     explain(e, w, stale, reason, sizeof reason);
     rbli_result_release(stale);
+    if (e->dry) {
+        foresee(e, w, RBL_OUTCOME_WOULD_RUN, reason);
+        return;
+    }
     status = compute(e, w, true, &result);
     if (status != RBL_OK) {
         fail_node(e, w, status);
@@ -556,6 +569,14 @@ static bool skip_node(evaluation *e, uint32_t index, const rbli_graph_node *node
         if (is_good(&e->run->nodes[from])) continue;
         e->blame[index] = e->blame[from];
         char reason[200];
+        rbl_outcome outcome = e->run->nodes[from].report.outcome;
+        if (outcome == RBL_OUTCOME_WOULD_RUN || outcome == RBL_OUTCOME_MAY_RUN) {
+            e->run->nodes[index].report.outcome =
+                e->options->no_cache ? RBL_OUTCOME_WOULD_RUN : RBL_OUTCOME_MAY_RUN;
+            snprintf(reason, sizeof reason, "\"%s\" above it runs", e->run->nodes[e->blame[index]].id);
+            set_reason(e, &e->run->nodes[index], reason);
+            return true;
+        }
         snprintf(reason, sizeof reason, "node \"%s\" failed", e->run->nodes[e->blame[index]].id);
         set_reason(e, &e->run->nodes[index], reason);
         return true;
@@ -575,13 +596,13 @@ static void evaluate_node(evaluation *e, uint32_t index)
         return;
     }
     if (skip_node(e, index, node)) return;
-    send_event(e, RBL_EVENT_NODE_BEGINS, index);
+    if (!e->dry) send_event(e, RBL_EVENT_NODE_BEGINS, index);
     double wall = now_ms(CLOCK_MONOTONIC), cpu = now_ms(CLOCK_PROCESS_CPUTIME_ID);
     node_work w = {.index = index, .node = node, .entry = entry, .ctx = node_context(e)};
     w.ctx.messages = rbli_messages_create(e->engine->allocator);
     if (w.ctx.messages) {
         run_node(e, &w);
-        if (w.status != RBL_ERR_CANCELLED) remember(e, &w);
+        if (!e->dry && w.status != RBL_ERR_CANCELLED) remember(e, &w);
     } else {
         tell(e, node, NULL, RBL_ERROR, RBL_ERR_NO_MEMORY, NULL, rbl_status_text(RBL_ERR_NO_MEMORY));
         fail_node(e, &w, RBL_ERR_NO_MEMORY);
@@ -589,7 +610,7 @@ static void evaluate_node(evaluation *e, uint32_t index)
     free_work(&w);
     entry->report.wall_ms = now_ms(CLOCK_MONOTONIC) - wall;
     entry->report.cpu_ms = now_ms(CLOCK_PROCESS_CPUTIME_ID) - cpu;
-    send_event(e, RBL_EVENT_NODE_ENDS, index);
+    if (!e->dry) send_event(e, RBL_EVENT_NODE_ENDS, index);
 }
 
 /* ---- Files ---- */
@@ -714,7 +735,7 @@ done:
 /// All files or none: nothing is written when a node failed.
 static void write_files(evaluation *e)
 {
-    if (!e->options->output_folder || e->run->status != RBL_OK || e->cancelled) return;
+    if (e->dry || !e->options->output_folder || e->run->status != RBL_OK || e->cancelled) return;
     struct stat info;
     bool folder_missing = stat(e->options->output_folder, &info) != 0;
     for (uint32_t i = 0; i < e->needed_count && e->run->status == RBL_OK && !e->cancelled; i++)
@@ -799,7 +820,8 @@ void rbl_evaluate_options_init(rbl_evaluate_options *options)
     *options = (rbl_evaluate_options){.size = sizeof *options};
 }
 
-rbl_status rbl_evaluate(rbl_graph *graph, const rbl_evaluate_options *options, rbl_run **out)
+rbl_status rbli_evaluate(
+    rbl_graph *graph, const rbl_evaluate_options *options, const rbli_evaluate_hooks *hooks, rbl_run **out)
 {
     rbl_evaluate_options defaults;
     rbl_evaluate_options_init(&defaults);
@@ -813,9 +835,11 @@ rbl_status rbl_evaluate(rbl_graph *graph, const rbl_evaluate_options *options, r
         if (only == SIZE_MAX) return RBL_ERR_NOT_FOUND;
     }
     double wall = now_ms(CLOCK_MONOTONIC), cpu = now_ms(CLOCK_PROCESS_CPUTIME_ID);
-    evaluation e = {.graph = graph, .engine = graph->engine, .options = options};
+    evaluation e = {.graph = graph, .engine = graph->engine, .options = options, .dry = hooks->dry};
     rbl_status status = begin(&e, only);
+    if (hooks->started) hooks->started(hooks->user);
     if (status == RBL_OK) {
+        uv_mutex_lock(&graph->evaluating); /* evaluations of one graph follow each other */
         rbl_control *control = options->control;
         if (control) {
             atomic_store(&control->done, 0);
@@ -829,6 +853,7 @@ rbl_status rbl_evaluate(rbl_graph *graph, const rbl_evaluate_options *options, r
             }
         }
         write_files(&e);
+        uv_mutex_unlock(&graph->evaluating);
         if (e.cancelled) e.run->status = RBL_ERR_CANCELLED;
         e.run->wall_ms = now_ms(CLOCK_MONOTONIC) - wall;
         e.run->cpu_ms = now_ms(CLOCK_PROCESS_CPUTIME_ID) - cpu;
@@ -839,6 +864,16 @@ rbl_status rbl_evaluate(rbl_graph *graph, const rbl_evaluate_options *options, r
     }
     end(&e);
     return status;
+}
+
+rbl_status rbl_evaluate(rbl_graph *graph, const rbl_evaluate_options *options, rbl_run **out)
+{
+    return rbli_evaluate(graph, options, &(rbli_evaluate_hooks){0}, out);
+}
+
+rbl_status rbl_graph_explain(rbl_graph *graph, const rbl_evaluate_options *options, rbl_run **out)
+{
+    return rbli_evaluate(graph, options, &(rbli_evaluate_hooks){.dry = true}, out);
 }
 
 rbl_status rbl_control_create(rbl_engine *engine, rbl_control **out)

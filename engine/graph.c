@@ -56,6 +56,7 @@ void rbl_graph_destroy(rbl_graph *graph)
     rbli_json_destroy(graph->json);
     rbli_source_release(graph->source);
     uv_mutex_destroy(&graph->mutex);
+    uv_mutex_destroy(&graph->evaluating);
     rbli_allocator_free(allocator, graph);
 }
 

@@ -812,7 +812,10 @@ static void read_document(loader *l)
 static rbl_status new_graph(rbl_engine *engine, rbli_source *source, rbl_graph **out)
 {
     rbl_graph *graph = rbli_allocator_calloc(engine->allocator, 1, sizeof *graph);
-    if (!graph || uv_mutex_init(&graph->mutex) != 0) {
+    bool first = graph && uv_mutex_init(&graph->mutex) == 0;
+    bool second = first && uv_mutex_init(&graph->evaluating) == 0;
+    if (!second) {
+        if (first) uv_mutex_destroy(&graph->mutex);
         rbli_allocator_free(engine->allocator, graph);
         rbli_source_release(source);
         return RBL_ERR_NO_MEMORY;

@@ -71,6 +71,7 @@ void rbli_params_release(rbli_params *params)
         params->chunks = next;
     }
     rbli_allocator_free(allocator, params->pointer);
+    rbli_host_mesh_release(params->mesh);
     rbli_allocator_free(allocator, params);
     rbli_allocator_release(allocator);
 }
@@ -78,6 +79,11 @@ void rbli_params_release(rbli_params *params)
 const rbl_param *rbli_params_root(const rbli_params *params)
 {
     return &params->root;
+}
+
+const rbli_host_mesh *rbli_params_mesh(const rbli_params *params)
+{
+    return params->mesh;
 }
 
 const char *rbli_param_type_words(rbl_param_type type)
@@ -188,6 +194,7 @@ rbl_status rbli_params_each_path(
     for (const rbl_param *p = &params->root; p; p = next_param(p, &params->root)) {
         if (p->desc->type != RBL_PARAM_PATH || !is_single(p) || p->absent || !p->string || !*p->string)
             continue;
+        if (params->mesh && p->parent == &params->root && strcmp(p->desc->name, "file") == 0) continue;
         rbl_status status = fn(user, p);
         if (status != RBL_OK) return status;
     }
@@ -264,14 +271,25 @@ static rbli_hash hash_tree(const rbl_param *p)
 
 rbli_hash rbli_params_hash(const rbli_params *params)
 {
-    return hash_tree(&params->root);
+    rbli_hash hash = hash_tree(&params->root);
+    if (!params->mesh) return hash;
+    rbli_hasher hasher;
+    rbli_hasher_init(&hasher);
+    rbli_hash mesh = rbli_host_mesh_hash(params->mesh);
+    rbli_hasher_add(&hasher, &hash, sizeof hash);
+    rbli_hasher_add(&hasher, &mesh, sizeof mesh);
+    return rbli_hasher_end(&hasher);
 }
 
 bool rbli_params_difference(const rbli_params *a, const rbli_params *b, char *name, size_t bytes)
 {
     const rbl_param *p = &a->root, *q = &b->root;
     name[0] = '\0';
-    if (rbli_hash_equal(hash_tree(p), hash_tree(q))) return false;
+    if (rbli_hash_equal(hash_tree(p), hash_tree(q))) {
+        bool same = rbli_hash_equal(rbli_params_hash(a), rbli_params_hash(b));
+        if (!same) snprintf(name, bytes, "file");
+        return !same;
+    }
     while (p->desc->type == RBL_PARAM_OBJECT && is_single(p) && p->count == q->count && p->count) {
         size_t i = 0;
         while (i + 1 < p->count && rbli_hash_equal(hash_tree(&p->items[i]), hash_tree(&q->items[i])))

@@ -3,6 +3,7 @@
 
 /// Typed parameter values: JSON against a descriptor, defaults filled in.
 
+#include "engine/host_mesh.h"
 #include "engine/json.h"
 #include "fracture/base/hash.h"
 
@@ -85,6 +86,12 @@ rbl_status rbli_params_with_value(rbli_param_scope *scope, const rbli_params *pa
 rbl_status rbli_params_with_connections(
     rbli_param_scope *scope, const rbli_params *params, const rbl_value *const *values, rbli_params **out);
 
+/// A copy with `mesh` (retained; NULL: none) in place of the file that parameter `file` names.
+rbl_status rbli_params_with_mesh(
+    rbli_param_scope *scope, const rbli_params *params, rbli_host_mesh *mesh, rbli_params **out);
+/// The mesh that the host bound, borrowed, or NULL.
+const rbli_host_mesh *rbli_params_mesh(const rbli_params *params);
+
 rbli_params *rbli_params_retain(const rbli_params *params);
 void rbli_params_release(rbli_params *params); /* NULL is fine */
 const rbl_param *rbli_params_root(const rbli_params *params);
@@ -92,10 +99,12 @@ const rbl_param *rbli_params_root(const rbli_params *params);
 bool rbli_params_use_variable(const rbli_params *params, int32_t variable);
 /// The first value that a variable without a value should give, or NULL.
 const rbl_param *rbli_params_find_unset(const rbli_params *params);
-/// Calls `fn` for every file that the parameters name ("" is none); the first failure ends it.
+/// Calls `fn` for every file that the parameters name ("" is none; not `file` when a mesh is bound); the
+/// first failure ends it.
 rbl_status rbli_params_each_path(
     const rbli_params *params, rbl_status (*fn)(void *user, const rbl_param *param), void *user);
-/// Hash of names and typed values. A PATH counts by its last part; its content is the caller's to add.
+/// Hash of names, typed values and a bound mesh. A PATH counts by its last part; its content is the caller's
+/// to add.
 rbli_hash rbli_params_hash(const rbli_params *params);
 /// Name of the first value that differs ("noise.amplitude"), written to `name`; false when all are equal.
 bool rbli_params_difference(const rbli_params *a, const rbli_params *b, char *name, size_t bytes);

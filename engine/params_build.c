@@ -695,9 +695,22 @@ static rbl_status copy_params(rbli_param_scope *scope, const rbli_params *params
     builder b = {scope, rbli_params_create(scope->allocator, params->pointer), json, false};
     if (!b.params) return RBL_ERR_NO_MEMORY;
     b.params->root_desc = params->root_desc;
+    b.params->mesh = rbli_host_mesh_retain(params->mesh);
     copy_param(&b, &b.params->root, &params->root, NULL, substitute, user);
     b.params->root.desc = &b.params->root_desc;
     return finish_build(&b, out);
+}
+
+rbl_status rbli_params_with_mesh(
+    rbli_param_scope *scope, const rbli_params *params, rbli_host_mesh *mesh, rbli_params **out)
+{
+    rbli_params *copy = NULL;
+    rbl_status status = copy_params(scope, params, NULL, NULL, NULL, &copy);
+    if (status != RBL_OK) return status;
+    rbli_host_mesh_release(copy->mesh);
+    copy->mesh = rbli_host_mesh_retain(mesh);
+    *out = copy;
+    return RBL_OK;
 }
 
 static bool substitute_variable(builder *b, rbl_param *out, const rbl_param *in, void *user)

@@ -5,6 +5,7 @@
 
 #include <stdatomic.h>
 
+#include "engine/host_mesh.h"
 #include "engine/params.h"
 
 typedef struct params_chunk {
@@ -21,6 +22,7 @@ struct rbli_params {
     atomic_flag pointer_lock; /* guards `chunks` while pointers are composed */
     rbl_param root;
     rbl_param_desc root_desc;
+    rbli_host_mesh *mesh; /* bound by the host in place of parameter `file`, or NULL */
 };
 
 /// Memory that lives as long as the tree; NULL without memory. Only while the tree is built.

@@ -158,6 +158,10 @@ const char *rbl_outcome_text(rbl_outcome outcome)
         return "skipped";
     case RBL_OUTCOME_FAILED:
         return "failed";
+    case RBL_OUTCOME_WOULD_RUN:
+        return "would run";
+    case RBL_OUTCOME_MAY_RUN:
+        return "may run";
     }
     return "unknown";
 }

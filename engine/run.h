@@ -39,6 +39,16 @@ rbl_status rbli_run_create(rbl_graph *graph, const bool *needed, rbl_run **out);
 /// Writes the manifest of one node's files. `files`: all of the run.
 void rbli_write_manifest(const rbl_run *run, uint32_t node, const rbli_pending_files *files, rbli_text *out);
 
+/// How an evaluation is begun otherwise than by rbl_evaluate.
+typedef struct rbli_evaluate_hooks {
+    bool dry;                    /* say what would run and why; run and remember nothing */
+    void (*started)(void *user); /* called once the graph's parameters were taken, also on failure; or NULL */
+    void *user;
+} rbli_evaluate_hooks;
+/// rbl_evaluate with hooks. `started` is not called when the arguments are refused.
+rbl_status rbli_evaluate(
+    rbl_graph *graph, const rbl_evaluate_options *options, const rbli_evaluate_hooks *hooks, rbl_run **out);
+
 /// Controls (include/rubble/rubble.h).
 struct rbl_control {
     rbli_allocator *allocator;

@@ -81,6 +81,8 @@ typedef struct rbl_call rbl_call;
 enum {
     RBL_NODE_ALWAYS_DELIVER =
         1, /* `deliver` is called in each run, also when `evaluate` was answered by the cache */
+    RBL_NODE_TAKES_MESH =
+        2, /* a host may bind a mesh in place of the PATH parameter `file` (rbl_graph_bind_mesh) */
 };
 
 typedef struct rbl_node_desc {
@@ -94,7 +96,7 @@ typedef struct rbl_node_desc {
     const rbl_port_desc *inputs;  /* ended by an entry without a name; may be NULL */
     const rbl_port_desc *outputs; /* likewise; the first is what "node" without a port means */
     const rbl_param_desc *params; /* likewise */
-    /// Computes all outputs. Never changes an input. Errors through rbli_fail(ctx, …) or rbl_call_fail.
+    /// Computes all outputs. Never changes an input. Errors through rbl_call_fail.
     rbl_status (*evaluate)(rbl_context *ctx, rbl_call *call);
     /// Writes files after `evaluate` or a cache hit (RBL_NODE_ALWAYS_DELIVER), or NULL. Outputs can be read.
     rbl_status (*deliver)(rbl_context *ctx, rbl_call *call);

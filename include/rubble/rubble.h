@@ -29,6 +29,7 @@
 /// themselves, except
 ///   that a graph may be changed while it is evaluated: the evaluation goes on with what it began with.
 
+#include "rubble/mesh.h"
 #include "rubble/node.h"
 #include "rubble/status.h"
 #include "rubble/types.h"
@@ -188,6 +189,8 @@ typedef enum rbl_outcome {
         4, /* ran; its outputs equal those of the graph's previous run: nothing below needs to run */
     RBL_OUTCOME_SKIPPED = 5, /* not asked for, or something above it failed */
     RBL_OUTCOME_FAILED = 6,
+    RBL_OUTCOME_WOULD_RUN = 7, /* rbl_graph_explain: it must run */
+    RBL_OUTCOME_MAY_RUN = 8,   /* rbl_graph_explain: it runs unless what is above it gives the same again */
 } rbl_outcome;
 
 /// "collection", "points", …; "unknown" for no kind.
@@ -195,7 +198,7 @@ RBL_API const char *rbl_value_kind_text(rbl_value_kind kind);
 /// "int", "vec3", … as graph files and the schema name types of parameters; "unknown" for no type.
 RBL_API const char *rbl_param_type_text(rbl_param_type type);
 
-/// "ran", "memory hit", "same output", "skipped", "failed".
+/// "ran", "memory hit", "same output", "skipped", "failed", "would run", "may run".
 RBL_API const char *rbl_outcome_text(rbl_outcome outcome);
 
 typedef enum rbl_event_kind {
@@ -246,6 +249,11 @@ RBL_API double rbl_control_progress(const rbl_control *control);
 /// *out not set) ·
 ///         RBL_ERR_WRITE (publishing) · RBL_ERR_NO_MEMORY (*out may be unset: NULL)
 RBL_API rbl_status rbl_evaluate(rbl_graph *graph, const rbl_evaluate_options *options, rbl_run **out);
+/// What rbl_evaluate would do now, and why, without doing it: reads the files that nodes name and asks the
+/// cache, runs no node, writes nothing, sends no events. The run's reports have the outcomes MEMORY_HIT,
+/// WOULD_RUN, MAY_RUN, SKIPPED and FAILED (an input file is missing), and reasons for all but hits.
+/// @return as rbl_evaluate
+RBL_API rbl_status rbl_graph_explain(rbl_graph *graph, const rbl_evaluate_options *options, rbl_run **out);
 /// May outlive its graph, not its engine.
 RBL_API void rbl_run_destroy(rbl_run *run);
 

@@ -1,8 +1,9 @@
 /// MeshToCollection: a mesh file becomes closed solids, one bone a mesh node.
 
+#include "fracture/base/alloc.h"
 #include "fracture/io/mesh_collection.h"
 #include "fracture/ops/solidify.h"
-#include "rubble/node.h"
+#include "rubble/mesh.h"
 
 /// Passes on what the reader said.
 static void pass_messages(rbl_context *ctx, const rbli_mesh_file *file)
@@ -15,10 +16,63 @@ static void pass_messages(rbl_context *ctx, const rbli_mesh_file *file)
     }
 }
 
-static rbl_status evaluate(rbl_context *ctx, rbl_call *call)
+/// The collection of a mesh that the host bound: its arrays in the form of a mesh file, not copied.
+static rbl_status from_host(rbl_context *ctx, const rbl_mesh_desc *mesh,
+    const rbli_mesh_collection_options *options, rbl_collection **out)
+{
+    rbli_mesh_file_node node = {.name = (char *)mesh->name, .parent = -1};
+    node.transform[0] = node.transform[5] = node.transform[10] = node.transform[15] = 1;
+    rbli_mesh_file file = {.positions = (void *)mesh->positions.data,
+        .position_count = mesh->vertex_count,
+        .triangles = (void *)mesh->indices,
+        .triangle_materials = (void *)mesh->materials,
+        .triangle_count = mesh->triangle_count,
+        .normals = (void *)mesh->normals.data,
+        .tangents = (void *)mesh->tangents.data,
+        .colors = (void *)mesh->colors.data,
+        .nodes = &node,
+        .node_count = 1,
+        .material_count = mesh->material_count};
+    for (; file.uv_set_count < RBL_MESH_UV_SETS && mesh->uvs[file.uv_set_count].data; file.uv_set_count++)
+        file.uvs[file.uv_set_count] = (void *)mesh->uvs[file.uv_set_count].data;
+    rbl_status status = RBL_OK;
+    file.triangle_nodes = rbli_calloc(ctx, mesh->triangle_count, sizeof *file.triangle_nodes);
+    file.materials = rbli_calloc(ctx, mesh->material_count, sizeof *file.materials);
+    RBL_TRY_ALLOC(file.triangle_nodes);
+    RBL_TRY_ALLOC(file.materials);
+    for (size_t i = 0; i < mesh->material_count; i++)
+        file.materials[i] = (rbli_mesh_file_material){(char *)mesh->material_names[i], {1, 1, 1, 1}, ""};
+    status = rbli_mesh_collection_create(ctx, &file, options, out);
+done:
+    rbli_free(ctx, file.triangle_nodes);
+    rbli_free(ctx, file.materials);
+    return status;
+}
+
+/// The collection of the file that the node names.
+static rbl_status from_file(
+    rbl_context *ctx, rbl_call *call, const rbli_mesh_collection_options *options, rbl_collection **out)
 {
     rbl_status status = RBL_OK;
     rbli_mesh_file file = {0};
+    const rbl_param *path = rbl_call_param(call, "file");
+    if (!*rbl_param_string(path))
+        return rbl_call_fail(
+            ctx, call, path, RBL_ERR_ARGUMENT, "no file is named, and the host bound no mesh");
+    RBL_TRY(rbli_mesh_file_read(ctx, rbl_param_string(path), &file));
+    for (size_t i = 0; i < file.file_count; i++)
+        RBL_TRY(rbl_call_read_file(ctx, call, file.files[i]));
+    pass_messages(ctx, &file);
+    RBL_TRY(rbli_mesh_collection_create(ctx, &file, options, out));
+done:
+    rbli_mesh_file_free(ctx, &file);
+    return status;
+}
+
+static rbl_status evaluate(rbl_context *ctx, rbl_call *call)
+{
+    rbl_status status = RBL_OK;
+    rbl_mesh_desc mesh;
     rbl_collection *raw = NULL, *solid = NULL;
     rbli_mesh_collection_options as_file = {.scale = rbl_param_float(rbl_call_param(call, "scale")),
         .up_axis_z = rbl_param_int(rbl_call_param(call, "up_axis")) == 1};
@@ -33,17 +87,14 @@ static rbl_status evaluate(rbl_context *ctx, rbl_call *call)
         return rbl_call_fail(
             ctx, call, rbl_call_param(call, "scale"), RBL_ERR_ARGUMENT, "scale must be greater than 0");
 
-    RBL_TRY(rbli_mesh_file_read(ctx, rbl_param_string(rbl_call_param(call, "file")), &file));
-    for (size_t i = 0; i < file.file_count; i++)
-        RBL_TRY(rbl_call_read_file(ctx, call, file.files[i]));
-    pass_messages(ctx, &file);
-    RBL_TRY(rbli_mesh_collection_create(ctx, &file, &as_file, &raw));
-    rbli_mesh_file_free(ctx, &file);
+    if (rbl_call_mesh(call, &mesh))
+        RBL_TRY(from_host(ctx, &mesh, &as_file, &raw));
+    else
+        RBL_TRY(from_file(ctx, call, &as_file, &raw));
     RBL_TRY(rbli_solidify(ctx, raw, &options, &solid));
     rbl_call_set_output_collection(call, "collection", solid);
 done:
     rbli_collection_release(raw);
-    rbli_mesh_file_free(ctx, &file);
     return status;
 }
 
@@ -61,7 +112,9 @@ static const rbl_port_desc outputs[] = {
     {0},
 };
 static const rbl_param_desc params[] = {
-    {.name = "file", .type = RBL_PARAM_PATH, .text = "an .obj, .stl, .ply, .off, .glb or .gltf file"},
+    {.name = "file",
+        .type = RBL_PARAM_PATH,
+        .text = "an .obj, .stl, .ply, .off, .glb or .gltf file; \"\" when a host binds a mesh"},
     {.name = "split_components",
         .type = RBL_PARAM_BOOL,
         .default_json = "false",
@@ -124,4 +177,5 @@ const rbl_node_desc rbli_node_mesh_to_collection = {
     .outputs = outputs,
     .params = params,
     .evaluate = evaluate,
+    .flags = RBL_NODE_TAKES_MESH,
 };
