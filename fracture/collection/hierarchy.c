@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 
+#include "fracture/base/affine.h"
 #include "fracture/base/alloc.h"
 
 /// Parents of all bones with their number, each checked to be −1 or a bone; `before_child`: also to come
@@ -90,15 +91,6 @@ done:
     return status;
 }
 
-/// out = a · b, column-major; out may be neither.
-static void multiply(const double a[16], const double b[16], double out[16])
-{
-    for (int column = 0; column < 4; column++)
-        for (int row = 0; row < 4; row++)
-            out[column * 4 + row] = a[row] * b[column * 4] + a[4 + row] * b[column * 4 + 1] +
-                                    a[8 + row] * b[column * 4 + 2] + a[12 + row] * b[column * 4 + 3];
-}
-
 rbl_status rbli_hierarchy_world_transforms(
     rbl_context *ctx, const rbl_collection *collection, double (**out)[16])
 {
@@ -118,7 +110,7 @@ rbl_status rbli_hierarchy_world_transforms(
         if (parent[b] < 0)
             memcpy(world[b], local[b], sizeof *world);
         else
-            multiply(world[parent[b]], local[b], world[b]);
+            rbli_affine_multiply(world[parent[b]], local[b], world[b]);
     }
     *out = world;
     world = NULL;
@@ -431,7 +423,7 @@ static rbl_status move_children_up(
         if (above < 0 || !remove[above]) continue;
         parent[b] = parent[above];
         if (!local) continue;
-        multiply(local[above], local[b], moved);
+        rbli_affine_multiply(local[above], local[b], moved);
         memcpy(local[b], moved, sizeof moved);
     }
 done:

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "fracture/base/affine.h"
 #include "fracture/io/gltf_document.h"
 #include "fracture/io/piece_view.h"
 
@@ -142,17 +143,6 @@ done:
     return status;
 }
 
-static void multiply(const double a[16], const double b[16], double out[16])
-{
-    for (int c = 0; c < 4; c++)
-        for (int r = 0; r < 4; r++) {
-            double sum = 0;
-            for (int k = 0; k < 4; k++)
-                sum += a[4 * k + r] * b[4 * c + k];
-            out[4 * c + r] = sum;
-        }
-}
-
 static rbl_status read_local_transform(
     gltf_reader *reader, const cJSON *item, const char *pointer, double out[16])
 {
@@ -191,7 +181,7 @@ static rbl_status visit(gltf_reader *reader, size_t item, int64_t parent)
     double local[16];
     RBL_TRY(read_local_transform(reader, json, pointer, local));
     if (parent >= 0) {
-        multiply(reader->walk.data[parent].world, local, node.world);
+        rbli_affine_multiply(reader->walk.data[parent].world, local, node.world);
     } else {
         memcpy(node.world, local, sizeof local);
     }

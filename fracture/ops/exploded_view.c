@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "fracture/base/affine.h"
 #include "fracture/base/alloc.h"
 #include "fracture/ops/proximity.h"
 
@@ -43,25 +44,6 @@ done:
     return status;
 }
 
-/// Solves m · x = r for the linear part of a matrix; false when it is singular.
-static bool solve_linear(const double m[16], const double r[3], double x[3])
-{
-    const double *a = m, *b = m + 4, *c = m + 8;
-    double bc[3], ca[3], ab[3];
-    for (int k = 0; k < 3; k++) {
-        int i = (k + 1) % 3, j = (k + 2) % 3;
-        bc[k] = b[i] * c[j] - b[j] * c[i];
-        ca[k] = c[i] * a[j] - c[j] * a[i];
-        ab[k] = a[i] * b[j] - a[j] * b[i];
-    }
-    double determinant = a[0] * bc[0] + a[1] * bc[1] + a[2] * bc[2];
-    if (determinant == 0) return false;
-    x[0] = (bc[0] * r[0] + bc[1] * r[1] + bc[2] * r[2]) / determinant;
-    x[1] = (ca[0] * r[0] + ca[1] * r[1] + ca[2] * r[2]) / determinant;
-    x[2] = (ab[0] * r[0] + ab[1] * r[1] + ab[2] * r[2]) / determinant;
-    return true;
-}
-
 rbl_status rbli_exploded_view(rbl_context *ctx, const rbl_collection *in, double scale, rbl_collection **out)
 {
     rbl_status status = RBL_OK;
@@ -81,7 +63,7 @@ rbl_status rbli_exploded_view(rbl_context *ctx, const rbl_collection *in, double
         if (p < 0 || low[b][0] > high[b][0]) continue;
         for (int k = 0; k < 3; k++)
             way[k] = scale * ((low[b][k] + high[b][k]) / 2 - (low[p][k] + high[p][k]) / 2);
-        if (!solve_linear(world[p], way, move)) continue;
+        if (!rbli_affine_solve_vector(world[p], way, move)) continue;
         for (int k = 0; k < 3; k++)
             local[b][12 + k] += move[k];
     }

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "fracture/base/affine.h"
 #include "fracture/base/alloc.h"
 #include "fracture/geometry/fuse.h"
 #include "fracture/ops/proximity.h"
@@ -402,26 +403,6 @@ static double total_area(const double (*positions)[3], const int32_t (*triangles
     return sum;
 }
 
-/// Inverse of an affine matrix applied to a point; false when it has none.
-static bool apply_inverse(const double m[16], const double p[3], double out[3])
-{
-    double r[3] = {p[0] - m[12], p[1] - m[13], p[2] - m[14]};
-    const double *a = m, *b = m + 4, *c = m + 8;
-    double bc[3], ca[3], ab[3];
-    for (int k = 0; k < 3; k++) {
-        int i = (k + 1) % 3, j = (k + 2) % 3;
-        bc[k] = b[i] * c[j] - b[j] * c[i];
-        ca[k] = c[i] * a[j] - c[j] * a[i];
-        ab[k] = a[i] * b[j] - a[j] * b[i];
-    }
-    double determinant = a[0] * bc[0] + a[1] * bc[1] + a[2] * bc[2];
-    if (determinant == 0) return false;
-    out[0] = (bc[0] * r[0] + bc[1] * r[1] + bc[2] * r[2]) / determinant;
-    out[1] = (ca[0] * r[0] + ca[1] * r[1] + ca[2] * r[2]) / determinant;
-    out[2] = (ab[0] * r[0] + ab[1] * r[1] + ab[2] * r[2]) / determinant;
-    return true;
-}
-
 /// From world space to the frame of the bone `to`; a vertex that did not move keeps its own bits.
 static bool to_frame(const tiny *t, int32_t to, const int32_t *vertex_bone, rbli_fuse_result *r)
 {
@@ -433,7 +414,7 @@ static bool to_frame(const tiny *t, int32_t to, const int32_t *vertex_bone, rbli
         bool same_frame = memcmp(t->world[vertex_bone[v]], t->world[to], sizeof *t->world) == 0;
         if (same_frame && memcmp(world, t->surface.positions[source], sizeof world) == 0) {
             memcpy(r->positions[v], local[source], sizeof world);
-        } else if (!apply_inverse(t->world[to], world, r->positions[v])) {
+        } else if (!rbli_affine_solve_point(t->world[to], world, r->positions[v])) {
             return false;
         }
     }

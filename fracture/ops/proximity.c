@@ -5,22 +5,10 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "fracture/base/affine.h"
 #include "fracture/base/alloc.h"
 
 /* ---- world space ---- */
-
-static bool is_identity(const double m[16])
-{
-    for (int i = 0; i < 16; i++)
-        if (m[i] != (i % 5 == 0)) return false;
-    return true;
-}
-
-static void transform_point(const double m[16], const double p[3], double out[3])
-{
-    for (int k = 0; k < 3; k++)
-        out[k] = m[k] * p[0] + m[4 + k] * p[1] + m[8 + k] * p[2] + m[12 + k];
-}
 
 void rbli_world_surface_free(rbl_context *ctx, rbli_world_surface *surface)
 {
@@ -61,9 +49,9 @@ rbl_status rbli_world_surface_build(
     if (vertex_count) memcpy(s.positions, positions, vertex_count * sizeof *s.positions);
     memset(s.piece, 0xff, face_count * sizeof *s.piece);
     for (size_t g = 0; g < geometry_count; g++) {
-        if (bone[g] < 0 || is_identity(world[bone[g]])) continue;
+        if (bone[g] < 0 || rbli_affine_is_identity(world[bone[g]])) continue;
         for (int32_t v = ranges[0][g]; v < ranges[0][g] + ranges[1][g]; v++)
-            transform_point(world[bone[g]], positions[v], s.positions[v]);
+            rbli_affine_point(world[bone[g]], positions[v], s.positions[v]);
     }
     for (int k = 0; k < 3; k++)
         s.low[k] = HUGE_VAL, s.high[k] = -HUGE_VAL;

@@ -1,5 +1,6 @@
 #include "tests/check.h"
 
+#include "fracture/base/affine.h"
 #include "fracture/base/hash.h"
 #include "fracture/base/rng.h"
 #include "fracture/base/threads.h"
@@ -136,6 +137,24 @@ static void hashes_depend_on_content_and_order(void **state)
     assert_int_equal(strlen(text), 32);
 }
 
+static void affine_transforms_undo_themselves(void **state)
+{
+    (void)state;
+    const double m[16] = {0, 2, 0, 0, -3, 0, 1, 0, 0.5, 0, 4, 0, 10, -20, 30, 1};
+    double inverse[16], product[16], p[3] = {1.5, -2.5, 3.5}, q[3];
+    assert_true(rbli_affine_invert(m, inverse));
+    rbli_affine_multiply(m, inverse, product);
+    for (int i = 0; i < 16; i++)
+        assert_close(product[i], i % 5 == 0, 1e-14);
+    rbli_affine_point(m, p, q);
+    assert_true(rbli_affine_solve_point(m, q, q));
+    for (int k = 0; k < 3; k++)
+        assert_close(q[k], p[k], 1e-14);
+    const double flat[16] = {1, 0, 0, 0, 2, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1};
+    assert_false(rbli_affine_invert(flat, inverse));
+    assert_false(rbli_affine_is_identity(m));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -147,6 +166,7 @@ int main(void)
         cmocka_unit_test(lowest_failing_block_wins),
         cmocka_unit_test(cancelled_loop_says_so),
         cmocka_unit_test(hashes_depend_on_content_and_order),
+        cmocka_unit_test(affine_transforms_undo_themselves),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
