@@ -133,7 +133,7 @@ static void place_pieces(
         if (source >= 0)
             memcpy(out, positions[vertex_start + source], sizeof *positions);
         else if (cut->moved)
-            transform_point(cut->inverse, result->positions[v], out);
+            rbli_affine_point(cut->inverse, result->positions[v], out);
         else
             memcpy(out, result->positions[v], sizeof *result->positions);
     }
@@ -315,7 +315,7 @@ static facet_frame frame_of_facet(const rbli_cell_complex *k, int32_t facet, con
     for (int32_t i = begin - 1; i < end; i++) {
         int32_t vertex = k->facet_vertices[i < begin ? end - 1 : i];
         if (inverse)
-            transform_point(inverse, k->vertices[vertex], here);
+            rbli_affine_point(inverse, k->vertices[vertex], here);
         else
             memcpy(here, k->vertices[vertex], sizeof here);
         if (i < begin) memcpy(origin, here, sizeof origin);

@@ -11,37 +11,6 @@
 /// From this many bones on, bones are cut side by side instead of each by all threads.
 enum { BONES_SIDE_BY_SIDE = 8 };
 
-static bool is_identity(const double m[16])
-{
-    for (int i = 0; i < 16; i++)
-        if (m[i] != (i % 5 == 0)) return false;
-    return true;
-}
-
-/// Inverse of an affine transform; false when it has none.
-static bool invert_affine(const double m[16], double out[16])
-{
-    double c[9], det = 0;
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++) {
-            int a = (i + 1) % 3, b = (i + 2) % 3, d = (j + 1) % 3, e = (j + 2) % 3;
-            c[3 * i + j] =
-                m[4 * a + d] * m[4 * b + e] - m[4 * a + e] * m[4 * b + d]; /* cofactor of column i, row j */
-        }
-    for (int j = 0; j < 3; j++)
-        det += m[j] * c[j];
-    if (!(fabs(det) > 0) || !isfinite(1 / det)) return false;
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++)
-            out[4 * j + i] = c[3 * i + j] / det;
-    for (int r = 0; r < 3; r++) {
-        out[12 + r] = -(out[r] * m[12] + out[4 + r] * m[13] + out[8 + r] * m[14]);
-        out[4 * r + 3] = 0;
-    }
-    out[15] = 1;
-    return true;
-}
-
 /// The mesh of one bone in world space.
 static rbl_status prepare_bone(
     rbl_context *ctx, const rbl_collection *in, const double world[16], bone_cut *cut)
@@ -62,15 +31,15 @@ static rbl_status prepare_bone(
     for (int32_t f = 0; f < face_count; f++)
         for (int k = 0; k < 3; k++)
             cut->triangles[f][k] = faces[face_start + f][k] - vertex_start;
-    cut->moved = !is_identity(world);
+    cut->moved = !rbli_affine_is_identity(world);
     if (cut->moved) {
-        if (!invert_affine(world, cut->inverse))
+        if (!rbli_affine_invert(world, cut->inverse))
             return rbli_fail(ctx, RBL_ERR_COLLECTION, "bone \"%s\" has a transform without an inverse",
                 rbli_collection_string(in, "bone", "name", (size_t)cut->bone));
         cut->positions = rbli_alloc(ctx, (size_t)vertex_count, sizeof *cut->positions);
         RBL_TRY_ALLOC(cut->positions);
         for (int32_t v = 0; v < vertex_count; v++)
-            transform_point(world, positions[vertex_start + v], cut->positions[v]);
+            rbli_affine_point(world, positions[vertex_start + v], cut->positions[v]);
     }
     cut->mesh = (rbli_mesh_view){cut->moved ? (const double(*)[3])cut->positions : positions + vertex_start,
         (size_t)vertex_count, (const int32_t(*)[3])cut->triangles, (size_t)face_count};

@@ -3,6 +3,7 @@
 
 /// What the files of rbli_fracture share.
 
+#include "fracture/base/affine.h"
 #include "fracture/base/alloc.h"
 #include "fracture/geometry/cut.h"
 #include "fracture/ops/fracture.h"
@@ -36,12 +37,6 @@ rbl_status rbli_fracture_collect(rbl_context *ctx, fracture_job *job);
 rbl_status rbli_fracture_cut(rbl_context *ctx, fracture_job *job);
 /// Frees what the two made.
 void rbli_fracture_free(rbl_context *ctx, fracture_job *job);
-
-static inline void transform_point(const double m[16], const double p[3], double out[3])
-{
-    for (int r = 0; r < 3; r++)
-        out[r] = m[r] * p[0] + m[4 + r] * p[1] + m[8 + r] * p[2] + m[12 + r];
-}
 
 static inline const rbli_cell_complex *complex_of(const fracture_job *job, const bone_cut *cut)
 {
