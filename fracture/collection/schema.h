@@ -15,6 +15,17 @@
 /// | bone.site | INT32 | index of the point, plane region, brick or copy that made the bone, −1 if not cut |
 /// | bone.anchored | BOOL | |
 /// | bone.sheet | BOOL | true: an attached sheet, not a solid piece (optional attribute) |
+/// | bone.mass | DOUBLE | optional; kg, of all that is below the bone |
+/// | bone.center_of_mass | VEC3 | optional; in the bone's frame |
+/// | bone.inertia | VEC3 | optional; kg·m², Ixx, Iyy, Izz around the centre of mass, axes of the world |
+/// | bone.inertia_products | VEC3 | optional; Ixy, Iyz, Izx of that tensor |
+/// | bone.damage_threshold | DOUBLE | optional; N·s, the impulse that breaks the bone off its parent |
+/// | bone.collider | INT32 | optional; rbli_collider, its shape in collisions; convex without it |
+/// | bone.remove_on_sleep, remove_on_break | BOOL | optional; it disappears after resting, after breaking |
+/// | bone.crumble_on_break | BOOL | optional; as a cluster it falls into its children then |
+/// | bone.sleep_time, sleep_removal_time | VEC2 | optional; seconds, least and most: waiting, removal |
+/// | bone.break_time, break_removal_time | VEC2 | optional; seconds, least and most: waiting, removal |
+/// | bone.sleep_speed | DOUBLE | optional; m/s; what moves slower counts as resting |
 /// | geometry.bone | INT32 | its bone |
 /// | geometry.vertex_start, vertex_count, face_start, face_count | INT32 | ranges, in order, without gaps |
 /// | geometry.bounds_min, bounds_max | VEC3 | in the bone's frame |
@@ -51,6 +62,13 @@ typedef enum rbli_simulation_type {
     RBLI_SIMULATION_KINEMATIC = 2,
     RBLI_SIMULATION_DYNAMIC = 3,
 } rbli_simulation_type;
+/// Collision shape of a bone: its hulls, the box around them in its frame, the sphere around that box.
+typedef enum rbli_collider {
+    RBLI_COLLIDER_NONE = 0,
+    RBLI_COLLIDER_CONVEX = 1,
+    RBLI_COLLIDER_BOX = 2,
+    RBLI_COLLIDER_SPHERE = 3,
+} rbli_collider;
 
 /// A new collection with the groups bone, geometry, vertex, face, corner and material, their attributes above
 /// that are not optional, and no element in them.

@@ -111,6 +111,34 @@ static const char *simulation_word(const int32_t *types, size_t bone)
     return type >= 0 && type < 4 ? words[type] : "dynamic";
 }
 
+/// What a runtime reads, as far as it was set.
+static void put_state(const rbl_collection *collection, rbli_text_out *out, size_t b)
+{
+    static const char *const shapes[] = {"none", "convex", "box", "sphere"};
+    const double(*centers)[3] = rbli_collection_read(collection, "bone", "center_of_mass", RBL_VEC3);
+    const double(*inertia)[3] = rbli_collection_read(collection, "bone", "inertia", RBL_VEC3);
+    const double(*products)[3] = rbli_collection_read(collection, "bone", "inertia_products", RBL_VEC3);
+    const double *thresholds = rbli_collection_read(collection, "bone", "damage_threshold", RBL_DOUBLE);
+    const int32_t *colliders = rbli_collection_read(collection, "bone", "collider", RBL_INT32);
+    if (centers) {
+        rbli_put(out, ", \"center_of_mass\": ");
+        put_vector(out, centers[b]);
+    }
+    if (inertia && products) {
+        rbli_put(out, ", \"inertia\": ");
+        put_vector(out, inertia[b]);
+        rbli_put(out, ", \"inertia_products\": ");
+        put_vector(out, products[b]);
+    }
+    if (thresholds) {
+        rbli_put(out, ", \"damage_threshold\": ");
+        rbli_put_double(out, thresholds[b]);
+    }
+    if (colliders)
+        rbli_put_format(out, ", \"collider\": \"%s\"",
+            colliders[b] >= 0 && colliders[b] < 4 ? shapes[colliders[b]] : "convex");
+}
+
 static void put_bone(const rbli_asset_view *view, rbli_text_out *out, size_t b, const bone_sums *sums,
     const int32_t *first_hull, const int32_t *next_hull)
 {
@@ -151,9 +179,11 @@ static void put_bone(const rbli_asset_view *view, rbli_text_out *out, size_t b, 
     }
     rbli_put_format(out, ", \"triangles\": %zu, \"hulls\": ", sums->triangles);
     put_hulls(view, out, b, first_hull[b], next_hull);
-    rbli_put_format(out, ", \"anchored\": %s, \"simulation\": \"%s\", \"sheet\": %s}",
+    rbli_put_format(out, ", \"anchored\": %s, \"simulation\": \"%s\", \"sheet\": %s",
         anchored && anchored[b] ? "true" : "false", simulation_word(simulation, b),
         view->sheet && view->sheet[b] ? "true" : "false");
+    put_state(collection, out, b);
+    rbli_put(out, "}");
 }
 
 /// Pairs of bones (connection) or geometries (proximity) with their areas.
