@@ -1,7 +1,7 @@
 /// The memory cache. Entries are in a table by key and in one of two lists by last use: those asked for once
 /// since they were put in (a scan over many graphs goes through here only), and those asked for again. Old
 /// entries of the first list go first, but it keeps a fifth of the budget. Arrays shared by several values
-/// count once.
+/// count once, but those of a value that was read from disk: it counts whole, unpacked or not.
 
 #include "engine/cache.h"
 
@@ -80,7 +80,7 @@ rbl_status rbli_result_add_file(rbli_result *result, const char *path, rbli_hash
     result->files = files;
     char *copy = copy_text(result->allocator, path);
     if (!copy) return RBL_ERR_NO_MEMORY;
-    files[result->file_count++] = (rbli_file_stamp){copy, hash};
+    files[result->file_count++] = (rbli_file_stamp){.path = copy, .hash = hash};
     return RBL_OK;
 }
 
@@ -167,7 +167,8 @@ static size_t visit_blocks(
     for (size_t i = 0; i < result->output_count; i++) {
         const rbl_value *value = result->outputs[i];
         if (!value) continue;
-        const rbl_collection *collection = rbl_value_collection(value);
+        /* A value that came packed counts with its bytes when unpacked, before and after it is. */
+        const rbl_collection *collection = rbli_value_was_packed(value) ? NULL : rbl_value_collection(value);
         if (!collection) {
             bytes += visit(table, value, rbli_value_bytes(value));
             continue;

@@ -15,6 +15,8 @@ typedef struct rbli_cache rbli_cache;
 typedef struct rbli_file_stamp {
     char *path;
     rbli_hash hash;
+    size_t anchor; /* a file that a node read besides its PATH parameters: 0, or `path` is relative to the
+                      folder of PATH parameter anchor − 1 */
 } rbli_file_stamp;
 
 /// A message of an evaluation, repeated on each hit.

@@ -12,6 +12,7 @@
 
 enum { MOST_FIELDS = 255 };
 static const size_t default_memory_bytes = (size_t)2 << 30;
+static const size_t default_cache_bytes = (size_t)10 << 30;
 
 const char *rbl_version_text(void)
 {
@@ -20,7 +21,8 @@ const char *rbl_version_text(void)
 
 void rbl_engine_options_init(rbl_engine_options *options)
 {
-    *options = (rbl_engine_options){.size = sizeof *options, .memory_bytes = default_memory_bytes};
+    *options = (rbl_engine_options){
+        .size = sizeof *options, .memory_bytes = default_memory_bytes, .cache_bytes = default_cache_bytes};
 }
 
 size_t rbli_count_ports(const rbl_port_desc *ports)
@@ -314,6 +316,9 @@ rbl_status rbl_engine_create(const rbl_engine_options *options, rbl_engine **out
     if (options->thread_count != 1)
         RBL_TRY(rbli_pool_create(allocator, options->thread_count, &engine->pool));
     RBL_TRY(rbli_cache_create(allocator, options->memory_bytes, &engine->cache));
+    if (options->cache_folder && *options->cache_folder)
+        RBL_TRY(rbli_disk_cache_create(
+            allocator, options->cache_folder, options->cache_bytes, &engine->disk_cache));
     RBL_TRY(rbli_messages_open(allocator, &engine->faults));
     for (size_t i = 0; rbli_builtin_nodes[i]; i++) {
         status = add_type(engine, rbli_builtin_nodes[i], engine->faults);
@@ -338,6 +343,7 @@ void rbl_engine_destroy(rbl_engine *engine)
     rbli_allocator_free(allocator, engine->types);
     rbl_messages_destroy(engine->faults);
     rbli_cache_destroy(engine->cache);
+    rbli_disk_cache_destroy(engine->disk_cache);
     rbli_pool_destroy(engine->pool);
     rbli_allocator_free(allocator, engine);
     rbli_allocator_release(allocator);

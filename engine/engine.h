@@ -6,6 +6,7 @@
 #include <uv.h>
 
 #include "engine/cache.h"
+#include "engine/disk_cache.h"
 #include "engine/messages.h"
 #include "engine/params.h"
 #include "engine/registry.h"
@@ -25,7 +26,8 @@ struct rbl_engine {
     rbl_context base; /* allocator alone: for work outside of runs */
     rbli_pool *pool;  /* NULL: one thread */
     rbli_cache *cache;
-    rbli_node_type **types; /* sorted by name, then version */
+    rbli_disk_cache *disk_cache; /* NULL: none */
+    rbli_node_type **types;      /* sorted by name, then version */
     size_t type_count, type_capacity;
     rbl_messages *faults; /* what is wrong with built-in descriptors; a test asserts that there is nothing */
 };

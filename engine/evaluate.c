@@ -24,7 +24,9 @@ typedef struct evaluation {
     size_t needed_count;
     rbli_pending_files files;
     bool cancelled;
-    bool dry; /* only says what would happen */
+    bool dry;                /* only says what would happen */
+    atomic_bool undecodable; /* an input from the cache folder cannot be unpacked: once more without */
+    bool distrust;           /* the second time: neither the cache folder nor what is still packed */
 } evaluation;
 
 /// One node under way.
@@ -118,6 +120,79 @@ static void replay_messages(evaluation *e, const rbli_graph_node *node, const rb
         tell(e, node, NULL, result->messages[i].severity, RBL_OK, NULL, result->messages[i].text);
 }
 
+/* ---- Results from the cache folder ---- */
+
+static bool is_hit(rbl_outcome outcome)
+{
+    return outcome == RBL_OUTCOME_MEMORY_HIT || outcome == RBL_OUTCOME_DISK_HIT;
+}
+
+static bool is_packed(const rbli_result *result)
+{
+    for (size_t i = 0; i < result->output_count; i++)
+        if (rbli_value_is_packed(result->outputs[i])) return true;
+    return false;
+}
+
+static void tell_notes(evaluation *e, const node_work *w, rbl_context *ctx)
+{
+    for (size_t i = 0; i < rbli_messages_count(ctx->messages); i++)
+        tell(e, w->node, NULL, RBL_NOTE, RBL_OK, NULL, rbli_messages_get(ctx->messages, i)->text);
+    rbli_messages_destroy(ctx->messages);
+}
+
+static rbli_result *find_on_disk(evaluation *e, node_work *w)
+{
+    rbl_context ctx = w->ctx;
+    ctx.messages = rbli_messages_create(ctx.allocator);
+    if (!ctx.messages) return NULL;
+    rbli_result *found =
+        rbli_disk_cache_find(&ctx, e->engine->disk_cache, w->entry->key, w->node->type->desc->outputs);
+    tell_notes(e, w, &ctx);
+    return found;
+}
+
+static void put_on_disk(evaluation *e, node_work *w, const rbli_result *result)
+{
+    if (!e->engine->disk_cache) return;
+    rbl_context ctx = w->ctx;
+    ctx.messages = rbli_messages_create(ctx.allocator);
+    if (!ctx.messages) return;
+    rbli_disk_cache_put(&ctx, e->engine->disk_cache, w->entry->key, result);
+    tell_notes(e, w, &ctx);
+}
+
+/// Takes a result out of both caches.
+static void reject_cached(evaluation *e, node_work *w, rbli_hash key, const char *why)
+{
+    rbli_cache_remove(e->engine->cache, key);
+    if (!e->engine->disk_cache) return;
+    rbl_context ctx = w->ctx;
+    ctx.messages = rbli_messages_create(ctx.allocator);
+    if (!ctx.messages) return;
+    rbli_disk_cache_reject(&ctx, e->engine->disk_cache, key, why);
+    tell_notes(e, w, &ctx);
+}
+
+/// Unpacks the inputs, which only a node that runs needs. One whose checksums are right and that still is no
+/// collection was not written by rubble: the run begins again without the cache folder.
+static rbl_status unpack_inputs(evaluation *e, node_work *w)
+{
+    for (uint32_t i = 0; i < w->node->ref_count; i++) {
+        if (!rbli_value_is_packed(w->inputs[i])) continue;
+        rbl_context quiet = w->ctx;
+        quiet.messages = NULL;
+        rbl_status status = rbli_value_unpack(&quiet, w->inputs[i]);
+        if (status == RBL_OK) continue;
+        if (status == RBL_ERR_NO_MEMORY || status == RBL_ERR_CANCELLED) return status;
+        const rbli_run_node *from = &e->run->nodes[e->run_index[w->node->refs[i].node]];
+        reject_cached(e, w, from->key, "its collection cannot be unpacked");
+        atomic_store(&e->undecodable, true);
+        return RBL_ERR_INTERNAL;
+    }
+    return RBL_OK;
+}
+
 /* ---- Inputs, files and the key ---- */
 
 static bool is_good(const rbli_run_node *entry)
@@ -209,7 +284,7 @@ static rbl_status stamp_path(void *user, const rbl_param *param)
     w->stamps = stamps;
     char *path = rbli_strdup(&w->ctx, param->string);
     if (!path) return RBL_ERR_NO_MEMORY;
-    stamps[w->stamp_count++] = (rbli_file_stamp){path, hash};
+    stamps[w->stamp_count++] = (rbli_file_stamp){.path = path, .hash = hash};
     return RBL_OK;
 }
 
@@ -238,15 +313,44 @@ static rbli_hash node_key(const node_work *w)
     return rbli_hasher_end(&hasher);
 }
 
-/// True while every further file that the node read then still has that content.
-static bool files_unchanged(const node_work *w, const rbli_result *result)
+static size_t folder_length(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? (size_t)(slash - path) + 1 : 0;
+}
+
+/// Notes files that the node read as relative to the folder of the PATH parameter that led to them: keys hold
+/// contents, so the same mesh in another folder, with other files beside it, asks for the same result.
+static void anchor_files(const node_work *w, rbli_result *result)
 {
     for (size_t i = 0; i < result->file_count; i++) {
-        rbli_hash hash;
-        rbl_context ctx = w->ctx;
-        rbli_hash_file(&ctx, result->files[i].path, &hash);
-        if (!rbli_hash_equal(hash, result->files[i].hash)) return false;
+        rbli_file_stamp *file = &result->files[i];
+        for (size_t k = 0; k < w->stamp_count && !file->anchor; k++) {
+            size_t length = folder_length(w->stamps[k].path);
+            if (strncmp(file->path, w->stamps[k].path, length) != 0 || file->path[length] == '/') continue;
+            memmove(file->path, file->path + length, strlen(file->path + length) + 1);
+            file->anchor = k + 1;
+        }
     }
+}
+
+/// True while a further file that the node read then still has that content.
+static bool file_is_unchanged(const node_work *w, const rbli_file_stamp *file)
+{
+    rbl_context ctx = w->ctx;
+    const char *base = file->anchor && file->anchor <= w->stamp_count ? w->stamps[file->anchor - 1].path : "";
+    char *path = rbli_format(&ctx, "%.*s%s", (int)folder_length(base), base, file->path);
+    rbli_hash hash;
+    if (!path) return false;
+    rbl_status status = rbli_hash_file(&ctx, path, &hash);
+    rbli_free(&ctx, path);
+    return status != RBL_ERR_NO_MEMORY && rbli_hash_equal(hash, file->hash);
+}
+
+static bool files_unchanged(const node_work *w, const rbli_result *result)
+{
+    for (size_t i = 0; i < result->file_count; i++)
+        if (!file_is_unchanged(w, &result->files[i])) return false;
     return true;
 }
 
@@ -297,7 +401,12 @@ static rbl_status keep_messages(const node_work *w, rbli_result *result)
 static rbl_status compute(evaluation *e, node_work *w, bool aloud, rbli_result **out)
 {
     rbli_result *result = NULL;
-    rbl_status status = rbli_result_create(e->engine->allocator, w->node->type->output_count, &result);
+    rbl_status status = unpack_inputs(e, w);
+    if (status != RBL_OK) {
+        if (aloud) hand_on_messages(e, w->node, &w->ctx, NULL, status);
+        return status;
+    }
+    status = rbli_result_create(e->engine->allocator, w->node->type->output_count, &result);
     if (status != RBL_OK) return status;
     rbli_messages_clear(w->ctx.messages);
     rbl_call call = {.ctx = &w->ctx,
@@ -312,6 +421,7 @@ static rbl_status compute(evaluation *e, node_work *w, bool aloud, rbli_result *
     if (status == RBL_OK && call.out_of_memory) status = RBL_ERR_NO_MEMORY;
     if (status == RBL_OK) status = check_outputs(w, result);
     if (status == RBL_OK) status = keep_messages(w, result);
+    if (status == RBL_OK) anchor_files(w, result);
     if (aloud) hand_on_messages(e, w->node, &w->ctx, &call, status);
     rbli_free(&w->ctx, call.places.data);
     if (status != RBL_OK) {
@@ -394,10 +504,7 @@ static void explain(evaluation *e, const node_work *w, const rbli_result *stale,
             add_reason(reason, bytes, "file %s changed", last_part(w->stamps[i].path));
     }
     for (size_t i = 0; stale && i < stale->file_count; i++) {
-        rbli_hash hash;
-        rbl_context ctx = w->ctx;
-        rbli_hash_file(&ctx, stale->files[i].path, &hash);
-        if (!rbli_hash_equal(hash, stale->files[i].hash))
+        if (!file_is_unchanged(w, &stale->files[i]))
             add_reason(reason, bytes, "file %s changed", last_part(stale->files[i].path));
     }
     for (size_t port = 0; port < w->node->type->input_count; port++)
@@ -439,7 +546,7 @@ static void remember(evaluation *e, const node_work *w)
         good = path != NULL;
         if (!good) break;
         strcpy(path, stamp->path);
-        history->files[history->file_count++] = (rbli_file_stamp){path, stamp->hash};
+        history->files[history->file_count++] = (rbli_file_stamp){.path = path, .hash = stamp->hash};
     }
     if (good) {
         history->known = true;
@@ -488,7 +595,17 @@ static bool answer_from_cache(evaluation *e, node_work *w, rbli_result **stale)
 {
     *stale = NULL;
     if (e->options->no_cache) return false;
+    rbl_outcome outcome = RBL_OUTCOME_MEMORY_HIT;
     rbli_result *found = rbli_cache_find(e->engine->cache, w->entry->key);
+    if (found && e->distrust && is_packed(found)) {
+        rbli_cache_remove(e->engine->cache, w->entry->key);
+        rbli_result_release(found);
+        found = NULL;
+    }
+    if (!found && e->engine->disk_cache && !e->distrust) {
+        outcome = RBL_OUTCOME_DISK_HIT;
+        found = find_on_disk(e, w);
+    }
     if (!found) return false;
     if (!files_unchanged(w, found)) {
         if (!e->dry) rbli_cache_remove(e->engine->cache, w->entry->key);
@@ -497,14 +614,16 @@ static bool answer_from_cache(evaluation *e, node_work *w, rbli_result **stale)
     }
     rbl_status status = e->options->checked && !e->dry ? check_hit(e, w, found) : RBL_OK;
     if (status != RBL_OK) {
-        if (status != RBL_ERR_CANCELLED) rbli_cache_remove(e->engine->cache, w->entry->key);
+        if (status != RBL_ERR_CANCELLED)
+            reject_cached(e, w, w->entry->key, "computed again, its node failed or gave something else");
         rbli_result_release(found);
         fail_node(e, w, status);
         return true;
     }
     if (!e->dry) replay_messages(e, w->node, found);
     set_reason(e, w->entry, "");
-    succeed(w, found, RBL_OUTCOME_MEMORY_HIT);
+    if (outcome == RBL_OUTCOME_DISK_HIT && !e->dry) rbli_cache_put(e->engine->cache, w->entry->key, found);
+    succeed(w, found, outcome);
     return true;
 }
 
@@ -544,7 +663,10 @@ static void run_node(evaluation *e, node_work *w)
         fail_node(e, w, status);
         return;
     }
-    if (!e->options->no_cache) rbli_cache_put(e->engine->cache, w->entry->key, result);
+    if (!e->options->no_cache) {
+        rbli_cache_put(e->engine->cache, w->entry->key, result);
+        put_on_disk(e, w, result);
+    }
     set_reason(e, w->entry, reason);
     succeed(w, result, output_is_same(e, w, result) ? RBL_OUTCOME_SAME_OUTPUT : RBL_OUTCOME_RAN);
 }
@@ -615,18 +737,36 @@ static void evaluate_node(evaluation *e, uint32_t index)
 
 /* ---- Files ---- */
 
+static rbl_status unpack_outputs(evaluation *e, node_work *w)
+{
+    const rbli_result *result = w->entry->result;
+    for (size_t i = 0; i < result->output_count; i++) {
+        rbl_context quiet = w->ctx;
+        quiet.messages = NULL;
+        rbl_status status = rbli_value_unpack(&quiet, result->outputs[i]);
+        if (status == RBL_OK) continue;
+        if (status == RBL_ERR_NO_MEMORY || status == RBL_ERR_CANCELLED) return status;
+        reject_cached(e, w, w->entry->key, "its collection cannot be unpacked");
+        atomic_store(&e->undecodable, true);
+        return RBL_ERR_INTERNAL;
+    }
+    return RBL_OK;
+}
+
 /// Lets a node write its files to temporary names.
 static void deliver_node(evaluation *e, uint32_t index)
 {
     const rbli_graph_node *node = &e->graph->nodes[e->graph_index[index]];
     const rbl_node_desc *desc = node->type->desc;
     rbli_run_node *entry = &e->run->nodes[index];
-    bool hit = entry->report.outcome == RBL_OUTCOME_MEMORY_HIT;
+    bool hit = is_hit(entry->report.outcome);
     if (!desc->deliver || !is_good(entry) || (hit && !(desc->flags & RBL_NODE_ALWAYS_DELIVER))) return;
     double wall = now_ms(CLOCK_MONOTONIC), cpu = now_ms(CLOCK_PROCESS_CPUTIME_ID);
     node_work w = {.index = index, .node = node, .entry = entry, .ctx = node_context(e)};
     w.ctx.messages = rbli_messages_create(e->engine->allocator);
     rbl_status status = w.ctx.messages ? gather_inputs(e, &w) : RBL_ERR_NO_MEMORY;
+    if (status == RBL_OK) status = unpack_inputs(e, &w);
+    if (status == RBL_OK) status = unpack_outputs(e, &w);
     if (status == RBL_OK) status = connect_parameters(e, &w);
     rbl_call call = {.ctx = &w.ctx,
         .node = node,
@@ -820,6 +960,44 @@ void rbl_evaluate_options_init(rbl_evaluate_options *options)
     *options = (rbl_evaluate_options){.size = sizeof *options};
 }
 
+static void evaluate_all(evaluation *e, rbl_control *control)
+{
+    if (control) {
+        atomic_store(&control->done, 0);
+        atomic_store(&control->total, e->needed_count);
+    }
+    for (uint32_t i = 0; i < e->needed_count; i++) {
+        evaluate_node(e, i);
+        if (control) {
+            atomic_store(&control->node_progress, 0);
+            atomic_fetch_add(&control->done, 1);
+        }
+    }
+    write_files(e);
+}
+
+/// Makes the run as it was before its nodes were evaluated, to evaluate them without the cache folder.
+static bool forget_attempt(evaluation *e)
+{
+    rbl_messages *messages = NULL;
+    if (e->cancelled || rbli_messages_open(e->engine->allocator, &messages) != RBL_OK) return false;
+    rbli_message_add(messages, RBL_NOTE, RBL_OK, NULL, NULL,
+        "a result in the cache folder cannot be unpacked; evaluated again without the folder");
+    rbl_messages_destroy(e->run->messages);
+    e->run->messages = messages;
+    e->run->status = RBL_OK;
+    for (size_t i = 0; i < e->needed_count; i++) {
+        rbli_run_node *entry = &e->run->nodes[i];
+        rbli_result_release(entry->result);
+        entry->result = NULL;
+        set_reason(e, entry, "");
+        entry->report =
+            (rbl_node_report){.node = entry->id, .type = entry->desc->type, .reason = entry->report.reason};
+    }
+    e->distrust = true;
+    return true;
+}
+
 rbl_status rbli_evaluate(
     rbl_graph *graph, const rbl_evaluate_options *options, const rbli_evaluate_hooks *hooks, rbl_run **out)
 {
@@ -841,18 +1019,9 @@ rbl_status rbli_evaluate(
     if (status == RBL_OK) {
         uv_mutex_lock(&graph->evaluating); /* evaluations of one graph follow each other */
         rbl_control *control = options->control;
-        if (control) {
-            atomic_store(&control->done, 0);
-            atomic_store(&control->total, e.needed_count);
-        }
-        for (uint32_t i = 0; i < e.needed_count; i++) {
-            evaluate_node(&e, i);
-            if (control) {
-                atomic_store(&control->node_progress, 0);
-                atomic_fetch_add(&control->done, 1);
-            }
-        }
-        write_files(&e);
+        if (graph->engine->disk_cache) rbli_disk_cache_begin_run(graph->engine->disk_cache);
+        evaluate_all(&e, control);
+        if (atomic_load(&e.undecodable) && forget_attempt(&e)) evaluate_all(&e, control);
         uv_mutex_unlock(&graph->evaluating);
         if (e.cancelled) e.run->status = RBL_ERR_CANCELLED;
         e.run->wall_ms = now_ms(CLOCK_MONOTONIC) - wall;

@@ -152,6 +152,8 @@ const char *rbl_outcome_text(rbl_outcome outcome)
         return "ran";
     case RBL_OUTCOME_MEMORY_HIT:
         return "memory hit";
+    case RBL_OUTCOME_DISK_HIT:
+        return "disk hit";
     case RBL_OUTCOME_SAME_OUTPUT:
         return "same output";
     case RBL_OUTCOME_SKIPPED:

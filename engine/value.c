@@ -4,14 +4,34 @@
 
 #include <math.h>
 #include <string.h>
+#include <uv.h>
 
 #include "fracture/base/alloc.h"
+#include "fracture/collection/rbl_file.h"
+
+struct rbli_blob {
+    rbli_allocator *allocator;
+    atomic_size_t references;
+    uint8_t *bytes;
+    size_t count;
+};
+
+/// A collection that is unpacked when it is asked for.
+typedef struct packed_content {
+    _Atomic(rbl_collection *) collection; /* NULL while packed */
+    uv_mutex_t mutex;                     /* blob, and setting of the collection */
+    rbli_blob *blob;                      /* NULL once unpacked */
+    const uint8_t *bytes;
+    size_t count;
+    size_t unpacked_bytes;
+} packed_content;
 
 struct rbl_value {
     rbli_allocator *allocator;
     atomic_size_t references;
     rbl_value_kind kind;
-    rbli_hash hash; /* unused for COLLECTION and SELECTION, which keep their own */
+    rbli_hash hash;         /* unused for COLLECTION (unless packed) and SELECTION, which keep their own */
+    packed_content *packed; /* a COLLECTION that came packed; `collection` is then unused */
     union {
         rbl_collection *collection;
         rbli_selection *selection;
@@ -48,6 +68,113 @@ static rbli_hash hash_content(rbl_value_kind kind, const void *bytes, size_t cou
     return rbli_hasher_end(&hasher);
 }
 
+/* ---- Packed collections ---- */
+
+rbl_status rbli_blob_create(rbl_context *ctx, uint8_t *bytes, size_t count, rbli_blob **out)
+{
+    rbli_blob *blob = rbli_alloc(ctx, 1, sizeof *blob);
+    if (!blob) return RBL_ERR_NO_MEMORY;
+    blob->allocator = rbli_allocator_retain(ctx->allocator);
+    atomic_init(&blob->references, 1);
+    blob->bytes = bytes;
+    blob->count = count;
+    *out = blob;
+    return RBL_OK;
+}
+
+rbli_blob *rbli_blob_retain(rbli_blob *blob)
+{
+    atomic_fetch_add_explicit(&blob->references, 1, memory_order_relaxed);
+    return blob;
+}
+
+void rbli_blob_release(rbli_blob *blob)
+{
+    if (!blob || atomic_fetch_sub_explicit(&blob->references, 1, memory_order_acq_rel) != 1) return;
+    rbli_allocator *allocator = blob->allocator;
+    rbli_allocator_free(allocator, blob->bytes);
+    rbli_allocator_free(allocator, blob);
+    rbli_allocator_release(allocator);
+}
+
+rbl_status rbli_value_create_packed(rbl_context *ctx, rbli_blob *blob, const uint8_t *bytes, size_t count,
+    rbli_hash hash, size_t unpacked_bytes, rbl_value **out)
+{
+    packed_content *packed = rbli_calloc(ctx, 1, sizeof *packed);
+    rbl_value *value = packed ? new_value(ctx, RBL_VALUE_COLLECTION) : NULL;
+    if (!value || uv_mutex_init(&packed->mutex) != 0) {
+        if (value) {
+            rbli_free(ctx, value);
+            rbli_allocator_release(ctx->allocator);
+        }
+        rbli_free(ctx, packed);
+        return RBL_ERR_NO_MEMORY;
+    }
+    atomic_init(&packed->collection, NULL);
+    packed->blob = rbli_blob_retain(blob);
+    packed->bytes = bytes;
+    packed->count = count;
+    packed->unpacked_bytes = unpacked_bytes;
+    value->packed = packed;
+    value->hash = hash;
+    *out = value;
+    return RBL_OK;
+}
+
+static void destroy_packed(rbli_allocator *allocator, packed_content *packed)
+{
+    rbli_collection_release(atomic_load(&packed->collection));
+    rbli_blob_release(packed->blob);
+    uv_mutex_destroy(&packed->mutex);
+    rbli_allocator_free(allocator, packed);
+}
+
+/// Unpacks without the lock, because a parallel loop may run other work that asks for the same value; of two
+/// that did it at once, one gives its collection up.
+rbl_status rbli_value_unpack(rbl_context *ctx, const rbl_value *value)
+{
+    packed_content *packed = value->packed;
+    if (!rbli_value_is_packed(value)) return RBL_OK;
+    uv_mutex_lock(&packed->mutex);
+    rbli_blob *blob = packed->blob ? rbli_blob_retain(packed->blob) : NULL;
+    uv_mutex_unlock(&packed->mutex);
+    if (!blob) return RBL_OK;
+    rbl_collection *made = NULL;
+    rbl_status status = rbli_rbl_decode(ctx, "packed value", packed->bytes, packed->count, &made);
+    if (status == RBL_OK) {
+        rbli_hash content = rbli_collection_hash(made);
+        if (!rbli_hash_equal(hash_content(RBL_VALUE_COLLECTION, &content, sizeof content), value->hash))
+            status = rbli_fail(ctx, RBL_ERR_PARSE, "packed value: its content has another hash");
+    }
+    if (status == RBL_OK) {
+        rbli_blob *unused = NULL;
+        uv_mutex_lock(&packed->mutex);
+        if (!atomic_load(&packed->collection)) {
+            unused = packed->blob;
+            packed->blob = NULL;
+            atomic_store_explicit(&packed->collection, made, memory_order_release);
+            made = NULL;
+        }
+        uv_mutex_unlock(&packed->mutex);
+        rbli_blob_release(unused);
+    }
+    rbli_collection_release(made);
+    rbli_blob_release(blob);
+    return status;
+}
+
+bool rbli_value_was_packed(const rbl_value *value)
+{
+    return value->packed != NULL;
+}
+
+bool rbli_value_is_packed(const rbl_value *value)
+{
+    return value->packed && !atomic_load_explicit(&value->packed->collection, memory_order_acquire);
+}
+
+/* ---- Values ---- */
+
 rbl_value *rbl_value_retain(rbl_value *value)
 {
     if (value) atomic_fetch_add_explicit(&value->references, 1, memory_order_relaxed);
@@ -60,7 +187,10 @@ void rbl_value_release(rbl_value *value)
     rbli_allocator *allocator = value->allocator;
     switch (value->kind) {
     case RBL_VALUE_COLLECTION:
-        rbli_collection_release(value->collection);
+        if (value->packed)
+            destroy_packed(allocator, value->packed);
+        else
+            rbli_collection_release(value->collection);
         break;
     case RBL_VALUE_SELECTION:
         rbli_selection_release(value->selection);
@@ -185,7 +315,11 @@ rbl_status rbl_value_create_string(rbl_context *ctx, const char *text, rbl_value
 
 const rbl_collection *rbl_value_collection(const rbl_value *value)
 {
-    return value && value->kind == RBL_VALUE_COLLECTION ? value->collection : NULL;
+    if (!value || value->kind != RBL_VALUE_COLLECTION) return NULL;
+    if (!value->packed) return value->collection;
+    rbl_context quiet = {.allocator = value->allocator};
+    if (rbli_value_unpack(&quiet, value) != RBL_OK) return NULL;
+    return atomic_load_explicit(&value->packed->collection, memory_order_acquire);
 }
 
 const double (*rbl_value_points(const rbl_value *value, size_t *count))[3]
@@ -231,6 +365,7 @@ const char *rbl_value_string(const rbl_value *value)
 rbli_hash rbli_value_hash(const rbl_value *value)
 {
     rbli_hash content;
+    if (value->packed) return value->hash;
     if (value->kind == RBL_VALUE_COLLECTION)
         content = rbli_collection_hash(value->collection);
     else if (value->kind == RBL_VALUE_SELECTION)
@@ -243,6 +378,7 @@ rbli_hash rbli_value_hash(const rbl_value *value)
 size_t rbli_value_bytes(const rbl_value *value)
 {
     size_t bytes = sizeof *value;
+    if (value->packed) return bytes + value->packed->unpacked_bytes;
     if (value->kind == RBL_VALUE_COLLECTION) bytes += rbli_collection_bytes(value->collection);
     if (value->kind == RBL_VALUE_SELECTION) bytes += rbli_selection_bytes(value->selection);
     if (value->kind == RBL_VALUE_POINTS) bytes += value->point_count * sizeof *value->points;

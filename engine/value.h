@@ -16,6 +16,24 @@ size_t rbli_value_bytes(const rbl_value *value);
 const rbli_selection *rbli_value_get_selection(const rbl_value *value);
 /// A SELECTION value that retains `selection`.
 rbl_status rbli_value_create_from_selection(rbl_context *ctx, rbli_selection *selection, rbl_value **out);
+/// Bytes that several values share, reference counted. All functions are thread-safe.
+typedef struct rbli_blob rbli_blob;
+/// Takes `bytes` (of the context's allocator) on success.
+rbl_status rbli_blob_create(rbl_context *ctx, uint8_t *bytes, size_t count, rbli_blob **out);
+rbli_blob *rbli_blob_retain(rbli_blob *blob);
+void rbli_blob_release(rbli_blob *blob); /* NULL is fine */
+
+/// A COLLECTION value that is still in its .rbl form: `count` bytes of `blob` (retained). Its content hash
+/// and its bytes when unpacked are known; whoever asks for the collection unpacks it.
+rbl_status rbli_value_create_packed(rbl_context *ctx, rbli_blob *blob, const uint8_t *bytes, size_t count,
+    rbli_hash hash, size_t unpacked_bytes, rbl_value **out);
+/// Unpacks a value that is still packed and compares its hash; nothing to do for any other.
+/// @return RBL_OK · RBL_ERR_PARSE · RBL_ERR_NO_MEMORY
+rbl_status rbli_value_unpack(rbl_context *ctx, const rbl_value *value);
+/// True for a value that was made packed; and while it still is.
+bool rbli_value_was_packed(const rbl_value *value);
+bool rbli_value_is_packed(const rbl_value *value);
+
 /// "collection", "int" …; "unknown" for no kind.
 const char *rbli_value_kind_word(rbl_value_kind kind);
 /// True when a value of kind `from` may go into a port of kind `to`.

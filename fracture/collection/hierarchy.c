@@ -653,6 +653,29 @@ done:
     return status;
 }
 
+rbl_status rbli_selection_restore(
+    rbl_context *ctx, rbli_hash topology, const int32_t *bones, size_t count, rbli_selection **out)
+{
+    for (size_t i = 0; i < count; i++)
+        if (bones[i] < 0 || (i > 0 && bones[i] <= bones[i - 1]))
+            return rbli_fail(ctx, RBL_ERR_ARGUMENT, "selected bones do not ascend at %zu", i);
+    if (count > (SIZE_MAX - sizeof(rbli_selection)) / sizeof *bones) return RBL_ERR_NO_MEMORY;
+    rbli_selection *made = rbli_alloc(ctx, 1, sizeof *made + count * sizeof *made->bones);
+    if (!made) return RBL_ERR_NO_MEMORY;
+    made->allocator = rbli_allocator_retain(ctx->allocator);
+    atomic_init(&made->references, 1);
+    made->topology = topology;
+    made->count = count;
+    if (count) memcpy(made->bones, bones, count * sizeof *bones);
+    *out = made;
+    return RBL_OK;
+}
+
+rbli_hash rbli_selection_topology(const rbli_selection *selection)
+{
+    return selection->topology;
+}
+
 rbli_selection *rbli_selection_retain(rbli_selection *selection)
 {
     atomic_fetch_add_explicit(&selection->references, 1, memory_order_relaxed);
@@ -691,6 +714,10 @@ size_t rbli_selection_bytes(const rbli_selection *selection)
 
 bool rbli_selection_fits(const rbli_selection *selection, const rbl_collection *collection)
 {
+    /* A restored selection has not seen its collection. */
+    if (selection->count &&
+        (size_t)selection->bones[selection->count - 1] >= rbli_collection_size(collection, "bone"))
+        return false;
     return rbli_hash_equal(selection->topology, rbli_topology_hash(collection));
 }
 

@@ -43,6 +43,11 @@ rbli_hash rbli_topology_hash(const rbl_collection *collection);
 /// `bones`: any order, duplicates allowed; copied, sorted. @return RBL_ERR_ARGUMENT for an index out of range
 rbl_status rbli_selection_create(rbl_context *ctx, const rbl_collection *collection, const int32_t *bones,
     size_t count, rbli_selection **out);
+/// A selection as it was kept in a file: the hash of the topology that it was made on, and its bones.
+/// @return RBL_OK · RBL_ERR_ARGUMENT unless the bones ascend from 0 or above · RBL_ERR_NO_MEMORY
+rbl_status rbli_selection_restore(
+    rbl_context *ctx, rbli_hash topology, const int32_t *bones, size_t count, rbli_selection **out);
+rbli_hash rbli_selection_topology(const rbli_selection *selection);
 rbli_selection *rbli_selection_retain(rbli_selection *selection);
 void rbli_selection_release(rbli_selection *selection);
 size_t rbli_selection_count(const rbli_selection *selection);

@@ -103,6 +103,11 @@ typedef struct rbl_engine_options {
     /// memory; called from any thread. NULL (default): the C library's.
     void *(*reallocate)(void *user, void *pointer, size_t old_bytes, size_t new_bytes);
     void *user; /* handed to `reallocate` */
+    /// Folder that keeps results between processes; made when something is written. Several processes may
+    /// share it, and nothing depends on it but time: what is damaged or cannot be used is a note of the run.
+    /// NULL (default) or "": none.
+    const char *cache_folder;
+    size_t cache_bytes; /* most bytes that the folder keeps, about; default 10 GiB; 0: no bound */
 } rbl_engine_options;
 
 RBL_API void rbl_engine_options_init(rbl_engine_options *options);
@@ -136,6 +141,34 @@ RBL_API void rbl_engine_free_text(const rbl_engine *engine, char *text);
 RBL_API size_t rbl_engine_cache_bytes(const rbl_engine *engine);
 RBL_API size_t rbl_engine_cache_entries(const rbl_engine *engine);
 RBL_API void rbl_engine_clear_cache(rbl_engine *engine);
+
+/* ---- The folder of a disk cache ---- */
+
+/// What is in a cache folder after a call, and what the call did. Other files than a cache's are neither
+/// counted nor touched.
+typedef struct rbl_cache_report {
+    size_t entries;         /* results kept */
+    size_t set_aside;       /* damaged files under another name */
+    size_t temporary;       /* being written, or left by a process that was ended */
+    uint64_t bytes;         /* of all of them */
+    size_t damaged;         /* verify: found now */
+    size_t removed;         /* gc, clear */
+    uint64_t removed_bytes; /* of the removed files */
+} rbl_cache_report;
+
+/// Counts. All four: safe while other processes use the folder; the report is set also on failure.
+/// @return RBL_OK · RBL_ERR_READ (no folder; `messages` says why) · RBL_ERR_NO_MEMORY
+RBL_API rbl_status rbl_cache_stat(
+    rbl_engine *engine, const char *folder, rbl_cache_report *report, rbl_messages **messages);
+/// Reads all and compares every checksum and hash. A damaged file is set aside, with a note.
+RBL_API rbl_status rbl_cache_verify(
+    rbl_engine *engine, const char *folder, rbl_cache_report *report, rbl_messages **messages);
+/// Removes temporary files older than an hour, then what was used longest ago until at most `bytes` are left.
+RBL_API rbl_status rbl_cache_gc(
+    rbl_engine *engine, const char *folder, size_t bytes, rbl_cache_report *report, rbl_messages **messages);
+/// Removes every file of the cache. @return also RBL_ERR_WRITE (something could not be removed)
+RBL_API rbl_status rbl_cache_clear(
+    rbl_engine *engine, const char *folder, rbl_cache_report *report, rbl_messages **messages);
 
 /* ---- Graphs ---- */
 
@@ -185,6 +218,7 @@ RBL_API rbl_status rbl_graph_set_parameter(
 typedef enum rbl_outcome {
     RBL_OUTCOME_RAN = 1,
     RBL_OUTCOME_MEMORY_HIT = 2, /* answered by the cache */
+    RBL_OUTCOME_DISK_HIT = 3,   /* answered by the cache folder */
     RBL_OUTCOME_SAME_OUTPUT =
         4, /* ran; its outputs equal those of the graph's previous run: nothing below needs to run */
     RBL_OUTCOME_SKIPPED = 5, /* not asked for, or something above it failed */
@@ -198,7 +232,7 @@ RBL_API const char *rbl_value_kind_text(rbl_value_kind kind);
 /// "int", "vec3", … as graph files and the schema name types of parameters; "unknown" for no type.
 RBL_API const char *rbl_param_type_text(rbl_param_type type);
 
-/// "ran", "memory hit", "same output", "skipped", "failed", "would run", "may run".
+/// "ran", "memory hit", "disk hit", "same output", "skipped", "failed", "would run", "may run".
 RBL_API const char *rbl_outcome_text(rbl_outcome outcome);
 
 typedef enum rbl_event_kind {
@@ -220,7 +254,7 @@ typedef struct rbl_evaluate_options {
     const char *output_folder; /* files go below it; made when something is written; NULL (default): nothing
                                   is written */
     const char *only_node;     /* evaluate this node and what it needs; NULL (default): every node */
-    bool no_cache;             /* neither ask nor fill the cache */
+    bool no_cache;             /* neither ask nor fill the caches, in memory and on disk */
     bool checked;              /* compute every hit again and compare */
     bool no_manifest;          /* write no NODE.manifest.json beside a node's files */
     rbl_control *control;      /* to cancel from another thread or a signal handler; may be NULL */
@@ -250,8 +284,8 @@ RBL_API double rbl_control_progress(const rbl_control *control);
 ///         RBL_ERR_WRITE (publishing) · RBL_ERR_NO_MEMORY (*out may be unset: NULL)
 RBL_API rbl_status rbl_evaluate(rbl_graph *graph, const rbl_evaluate_options *options, rbl_run **out);
 /// What rbl_evaluate would do now, and why, without doing it: reads the files that nodes name and asks the
-/// cache, runs no node, writes nothing, sends no events. The run's reports have the outcomes MEMORY_HIT,
-/// WOULD_RUN, MAY_RUN, SKIPPED and FAILED (an input file is missing), and reasons for all but hits.
+/// caches, runs no node, writes nothing, sends no events. The run's reports have the outcomes MEMORY_HIT,
+/// DISK_HIT, WOULD_RUN, MAY_RUN, SKIPPED and FAILED (an input file is missing), and reasons for all but hits.
 /// @return as rbl_evaluate
 RBL_API rbl_status rbl_graph_explain(rbl_graph *graph, const rbl_evaluate_options *options, rbl_run **out);
 /// May outlive its graph, not its engine.

@@ -17,6 +17,7 @@ enum {
     EXIT_CANCELLED = 130,
 };
 
+int cli_cache(int argc, char **argv);
 int cli_eval(int argc, char **argv);
 int cli_check(int argc, char **argv);
 int cli_inspect(int argc, char **argv);
@@ -66,6 +67,9 @@ void cli_error(const char *format, ...) RBL_PRINTF(1, 2);
 int cli_exit_code(rbl_status status);
 /// Creates an engine, or says why not and gives NULL.
 rbl_engine *cli_engine(long thread_count, const size_t *memory_bytes);
+/// The same with a folder that keeps results between processes; `cache_folder` NULL: none.
+rbl_engine *cli_engine_with_cache(
+    long thread_count, const size_t *memory_bytes, const char *cache_folder, const size_t *cache_bytes);
 /// Sets NAME=VALUE pairs; what is wrong is printed. @return exit code
 int cli_set_variables(rbl_graph *graph, const cli_list *pairs);
 /// Makes a graph whose one node, "file", reads a mesh or a .rbl file; what is wrong is printed. @return exit

@@ -102,10 +102,18 @@ int cli_exit_code(rbl_status status)
 
 rbl_engine *cli_engine(long thread_count, const size_t *memory_bytes)
 {
+    return cli_engine_with_cache(thread_count, memory_bytes, NULL, NULL);
+}
+
+rbl_engine *cli_engine_with_cache(
+    long thread_count, const size_t *memory_bytes, const char *cache_folder, const size_t *cache_bytes)
+{
     rbl_engine_options options;
     rbl_engine_options_init(&options);
     options.thread_count = thread_count > 256 ? 256 : (int)thread_count;
     if (memory_bytes) options.memory_bytes = *memory_bytes;
+    options.cache_folder = cache_folder;
+    if (cache_bytes) options.cache_bytes = *cache_bytes;
     rbl_engine *engine = NULL;
     rbl_status status = rbl_engine_create(&options, &engine);
     if (status != RBL_OK) cli_error("the engine cannot be started: %s", rbl_status_text(status));

@@ -22,7 +22,11 @@ static const char help[] =
     "  --threads N             threads that compute (default 0: one per core); the result never depends on "
     "it\n"
     "  --memory BYTES          most bytes that are remembered, like 500M or 4G (default 2G)\n"
-    "  --no-cache              remember nothing\n"
+    "  --cache DIR             keep results in a folder for later runs (default: $RUBBLE_CACHE, else none); "
+    "several\n"
+    "                          processes may share it\n"
+    "  --cache-bytes BYTES     most bytes that the folder keeps, about (default 10G; 0: no bound)\n"
+    "  --no-cache              remember nothing, in memory or in a folder\n"
     "  --checked               compute what is remembered again and compare\n"
     "  --report FILE           write what ran, why, and how long it took, as JSON\n"
     "  --progress auto|plain|json|none   on stderr (default auto: a line on a terminal)\n"
@@ -34,10 +38,10 @@ static const char help[] =
 typedef enum progress_kind { PROGRESS_NONE, PROGRESS_LINE, PROGRESS_PLAIN, PROGRESS_JSON } progress_kind;
 
 typedef struct settings {
-    const char *graph, *out, *only, *report, *progress, *fail_on;
+    const char *graph, *out, *only, *report, *progress, *fail_on, *cache;
     cli_list pairs;
     long threads;
-    size_t memory;
+    size_t memory, cache_bytes;
     bool no_cache, checked, json;
     progress_kind progress_kind;
 } settings;
@@ -134,7 +138,7 @@ static counts count_outcomes(const rbl_run *run)
         if (strcmp(report->reason, "not asked for") == 0) continue;
         c.asked++;
         c.ran += report->outcome == RBL_OUTCOME_RAN || report->outcome == RBL_OUTCOME_SAME_OUTPUT;
-        c.hits += report->outcome == RBL_OUTCOME_MEMORY_HIT;
+        c.hits += report->outcome == RBL_OUTCOME_MEMORY_HIT || report->outcome == RBL_OUTCOME_DISK_HIT;
         c.skipped += report->outcome == RBL_OUTCOME_SKIPPED;
         c.failed += report->outcome == RBL_OUTCOME_FAILED;
     }
@@ -304,10 +308,12 @@ static int load_and_evaluate(rbl_engine *engine, settings *s)
 
 int cli_eval(int argc, char **argv)
 {
-    settings s = {.out = "out", .progress = "auto", .memory = (size_t)2 << 30};
+    settings s = {
+        .out = "out", .progress = "auto", .memory = (size_t)2 << 30, .cache_bytes = (size_t)10 << 30};
     const cli_option options[] = {{"set", CLI_LIST, &s.pairs}, {"out", CLI_TEXT, &s.out},
         {"o", CLI_TEXT, &s.out}, {"only", CLI_TEXT, &s.only}, {"threads", CLI_NUMBER, &s.threads},
-        {"memory", CLI_BYTES, &s.memory}, {"no-cache", CLI_FLAG, &s.no_cache},
+        {"memory", CLI_BYTES, &s.memory}, {"cache", CLI_TEXT, &s.cache},
+        {"cache-bytes", CLI_BYTES, &s.cache_bytes}, {"no-cache", CLI_FLAG, &s.no_cache},
         {"checked", CLI_FLAG, &s.checked}, {"report", CLI_TEXT, &s.report},
         {"progress", CLI_TEXT, &s.progress}, {"fail-on", CLI_TEXT, &s.fail_on}, {"json", CLI_FLAG, &s.json},
         {0}};
@@ -325,7 +331,9 @@ int cli_eval(int argc, char **argv)
         code = EXIT_USAGE;
     }
     if (code < 0) {
-        rbl_engine *engine = cli_engine(s.threads, &s.memory);
+        if (!s.cache) s.cache = getenv("RUBBLE_CACHE");
+        if (s.no_cache) s.cache = NULL;
+        rbl_engine *engine = cli_engine_with_cache(s.threads, &s.memory, s.cache, &s.cache_bytes);
         code = engine ? load_and_evaluate(engine, &s) : EXIT_EVALUATION;
         rbl_engine_destroy(engine);
     }

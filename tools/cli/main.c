@@ -15,6 +15,7 @@ static const struct {
     const char *text;
 } commands[] = {
     {"eval", cli_eval, "evaluate a graph and write its files"},
+    {"cache", cli_cache, "count, check, trim or clear the folder of --cache"},
     {"check", cli_check, "look for mistakes in a graph without running it"},
     {"inspect", cli_inspect, "show what is in a mesh or a .rbl file"},
     {"nodes", cli_nodes, "list the node types, or show one"},
@@ -43,7 +44,8 @@ static int print_help(void)
 
 int main(int argc, char **argv)
 {
-    signal(SIGPIPE, SIG_IGN); /* a reader that goes away is a write error */
+    signal(SIGPIPE, SIG_IGN); /* a reader that goes away is a write error, */
+    signal(SIGXFSZ, SIG_IGN); /* and so is a file over the limit of its size */
     if (argc < 2) {
         cli_error("which command?");
         fprintf(stderr, "`rubble --help` lists them\n");

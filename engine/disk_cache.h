@@ -1,0 +1,28 @@
+#ifndef RUBBLE_ENGINE_DISK_CACHE_H
+#define RUBBLE_ENGINE_DISK_CACHE_H
+
+/// The disk cache: results of nodes by key in a folder that many processes may share (docs/cache.md). It
+/// never fails an evaluation: what cannot be read is a miss, what cannot be written is not there later; a
+/// note says so once. All functions are thread-safe.
+
+#include "engine/cache.h"
+#include "rubble/node.h"
+
+typedef struct rbli_disk_cache rbli_disk_cache;
+
+/// `bytes`: what the folder may hold, 0: no bound. Nothing is read or made yet.
+rbl_status rbli_disk_cache_create(
+    rbli_allocator *allocator, const char *folder, size_t bytes, rbli_disk_cache **out);
+void rbli_disk_cache_destroy(rbli_disk_cache *cache); /* NULL is fine */
+/// At the beginning of a run: a folder that could not be written is tried again, and notes are given again.
+void rbli_disk_cache_begin_run(rbli_disk_cache *cache);
+/// The result of a key, its collections packed, or NULL. A bad file is set aside, with a note in the
+/// context's messages. `outputs`: the ports of the node.
+rbli_result *rbli_disk_cache_find(
+    rbl_context *ctx, rbli_disk_cache *cache, rbli_hash key, const rbl_port_desc *outputs);
+/// Writes a result. What is wrong is a note in the context's messages.
+void rbli_disk_cache_put(rbl_context *ctx, rbli_disk_cache *cache, rbli_hash key, const rbli_result *result);
+/// Sets the file of a key aside, because of what was found later.
+void rbli_disk_cache_reject(rbl_context *ctx, rbli_disk_cache *cache, rbli_hash key, const char *why);
+
+#endif

@@ -1,0 +1,400 @@
+/// One file of the disk cache (docs/cache.md): a header with checksums, rows of the outputs with their
+/// content hashes, messages, further files, and the values. All numbers are little-endian.
+
+#include "engine/disk_entry.h"
+
+#include <string.h>
+
+#include "fracture/base/alloc.h"
+#include "fracture/collection/rbl_file.h"
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "numbers are stored as they are in memory");
+
+enum { HEADER_BYTES = 64, CHECKED_HEADER_BYTES = 56, ROW_BYTES = 48, VALUE_ALIGNMENT = 64 };
+
+static const uint8_t magic[8] = {0x89, 'R', 'C', 'E', '\r', '\n', 0x1a, '\n'};
+
+static size_t align_value(size_t place)
+{
+    return (place + VALUE_ALIGNMENT - 1) & ~(size_t)(VALUE_ALIGNMENT - 1);
+}
+
+/* ---- Encoding ---- */
+
+typedef RBLI_ARRAY(uint8_t) byte_array;
+
+static rbl_status append(rbl_context *ctx, byte_array *to, const void *bytes, size_t count)
+{
+    if (count == 0) return RBL_OK;
+    rbl_status status = rbli_array_reserve(ctx, to, count);
+    if (status != RBL_OK) return status;
+    memcpy(to->data + to->count, bytes, count);
+    to->count += count;
+    return RBL_OK;
+}
+
+static rbl_status append_zeros(rbl_context *ctx, byte_array *to, size_t count)
+{
+    static const uint8_t zeros[VALUE_ALIGNMENT];
+    return append(ctx, to, zeros, count);
+}
+
+static rbl_status append_u32(rbl_context *ctx, byte_array *to, size_t number)
+{
+    if (number > UINT32_MAX) return RBL_ERR_LIMIT;
+    uint32_t stored = (uint32_t)number;
+    return append(ctx, to, &stored, sizeof stored);
+}
+
+static rbl_status append_value(rbl_context *ctx, byte_array *to, const rbl_value *value)
+{
+    rbl_status status = RBL_OK;
+    uint8_t *packed = NULL;
+    size_t count = 0;
+    double box[2][3], number = rbl_value_number(value);
+    switch (rbl_value_get_kind(value)) {
+    case RBL_VALUE_COLLECTION:
+        RBL_TRY(rbli_value_unpack(ctx, value));
+        RBL_TRY(rbli_rbl_encode(ctx, rbl_value_collection(value), &packed, &count));
+        RBL_TRY(append(ctx, to, packed, count));
+        break;
+    case RBL_VALUE_POINTS: {
+        const double(*points)[3] = rbl_value_points(value, &count);
+        RBL_TRY(append(ctx, to, points, count * sizeof *points));
+        break;
+    }
+    case RBL_VALUE_BOX:
+        rbl_value_box(value, box[0], box[1]);
+        RBL_TRY(append(ctx, to, box, sizeof box));
+        break;
+    case RBL_VALUE_SELECTION: {
+        const rbli_selection *selection = rbli_value_get_selection(value);
+        rbli_hash topology = rbli_selection_topology(selection);
+        RBL_TRY(append(ctx, to, &topology, sizeof topology));
+        RBL_TRY(append(ctx, to, rbli_selection_bones(selection),
+            rbli_selection_count(selection) * sizeof *rbli_selection_bones(selection)));
+        break;
+    }
+    case RBL_VALUE_BOOL:
+    case RBL_VALUE_INT:
+    case RBL_VALUE_FLOAT:
+        RBL_TRY(append(ctx, to, &number, sizeof number));
+        break;
+    case RBL_VALUE_STRING:
+        RBL_TRY(append(ctx, to, rbl_value_string(value), strlen(rbl_value_string(value))));
+        break;
+    }
+done:
+    rbli_free(ctx, packed);
+    return status;
+}
+
+static rbl_status append_texts(rbl_context *ctx, byte_array *to, const rbli_result *result)
+{
+    rbl_status status = RBL_OK;
+    for (size_t i = 0; i < result->message_count; i++) {
+        const rbli_kept_message *message = &result->messages[i];
+        RBL_TRY(append_u32(ctx, to, (size_t)message->severity));
+        RBL_TRY(append_u32(ctx, to, strlen(message->text)));
+        RBL_TRY(append(ctx, to, message->text, strlen(message->text)));
+    }
+    for (size_t i = 0; i < result->file_count; i++) {
+        const rbli_file_stamp *file = &result->files[i];
+        RBL_TRY(append_u32(ctx, to, file->anchor));
+        RBL_TRY(append_u32(ctx, to, strlen(file->path)));
+        RBL_TRY(append(ctx, to, &file->hash, sizeof file->hash));
+        RBL_TRY(append(ctx, to, file->path, strlen(file->path)));
+    }
+done:
+    return status;
+}
+
+/// Appends the values and fills their rows in.
+static rbl_status append_values(rbl_context *ctx, byte_array *to, const rbli_result *result)
+{
+    for (size_t i = 0; i < result->output_count; i++) {
+        const rbl_value *value = result->outputs[i];
+        rbl_status status = append_zeros(ctx, to, align_value(to->count) - to->count);
+        size_t place = to->count;
+        if (status == RBL_OK) status = append_value(ctx, to, value);
+        if (status != RBL_OK) return status;
+        rbli_hash hash = rbli_value_hash(value);
+        uint64_t row[6] = {(uint64_t)rbl_value_get_kind(value), hash.low, hash.high, rbli_value_bytes(value),
+            place, to->count - place};
+        _Static_assert(sizeof row == ROW_BYTES, "the size of a row is part of the format");
+        memcpy(to->data + HEADER_BYTES + i * ROW_BYTES, row, sizeof row);
+    }
+    return RBL_OK;
+}
+
+static void write_header(byte_array *file, rbli_hash address, const rbli_result *result)
+{
+    uint32_t version = RBLI_ENTRY_VERSION, outputs = (uint32_t)result->output_count;
+    uint32_t texts[2] = {(uint32_t)result->message_count, (uint32_t)result->file_count};
+    uint64_t bytes = file->count;
+    uint64_t body = rbli_hash64(file->data + HEADER_BYTES, file->count - HEADER_BYTES);
+    memcpy(file->data, magic, sizeof magic);
+    memcpy(file->data + 8, &version, sizeof version);
+    memcpy(file->data + 12, &outputs, sizeof outputs);
+    memcpy(file->data + 16, &bytes, sizeof bytes);
+    memcpy(file->data + 24, texts, sizeof texts);
+    memcpy(file->data + 32, &address, sizeof address);
+    memcpy(file->data + 48, &body, sizeof body);
+    uint64_t header = rbli_hash64(file->data, CHECKED_HEADER_BYTES);
+    memcpy(file->data + CHECKED_HEADER_BYTES, &header, sizeof header);
+}
+
+rbl_status rbli_entry_encode(
+    rbl_context *ctx, rbli_hash address, const rbli_result *result, uint8_t **out, size_t *out_bytes)
+{
+    rbl_status status = RBL_OK;
+    byte_array file = {0};
+    if (result->output_count > UINT32_MAX || result->message_count > UINT32_MAX ||
+        result->file_count > UINT32_MAX)
+        return RBL_ERR_LIMIT;
+    RBL_TRY(append_zeros(ctx, &file, HEADER_BYTES));
+    for (size_t i = 0; i < result->output_count; i++)
+        RBL_TRY(append_zeros(ctx, &file, ROW_BYTES));
+    RBL_TRY(append_texts(ctx, &file, result));
+    RBL_TRY(append_values(ctx, &file, result));
+    write_header(&file, address, result);
+    *out = file.data;
+    *out_bytes = file.count;
+    file.data = NULL;
+done:
+    rbli_free(ctx, file.data);
+    return status;
+}
+
+/* ---- Decoding: nothing is believed before it was compared ---- */
+
+typedef struct reader {
+    const uint8_t *bytes;
+    size_t count, at;
+    uint32_t outputs, messages, files;
+} reader;
+
+static rbl_status malformed(rbl_context *ctx, const char *what)
+{
+    return rbli_fail(ctx, RBL_ERR_PARSE, "%s", what);
+}
+
+static bool take(reader *r, void *out, size_t count)
+{
+    if (count > r->count - r->at) return false;
+    memcpy(out, r->bytes + r->at, count);
+    r->at += count;
+    return true;
+}
+
+static rbl_status read_header(rbl_context *ctx, reader *r, rbli_hash address)
+{
+    uint8_t start[8];
+    uint32_t version;
+    uint64_t bytes, body, header;
+    rbli_hash stored;
+    if (r->count < HEADER_BYTES) return malformed(ctx, "it ends within its header");
+    take(r, start, sizeof start);
+    take(r, &version, sizeof version);
+    take(r, &r->outputs, sizeof r->outputs);
+    take(r, &bytes, sizeof bytes);
+    take(r, &r->messages, sizeof r->messages);
+    take(r, &r->files, sizeof r->files);
+    take(r, &stored, sizeof stored);
+    take(r, &body, sizeof body);
+    take(r, &header, sizeof header);
+    if (memcmp(start, magic, sizeof magic) != 0) return malformed(ctx, "it is no file of a cache");
+    if (rbli_hash64(r->bytes, CHECKED_HEADER_BYTES) != header)
+        return malformed(ctx, "the checksum of its header differs");
+    if (version != RBLI_ENTRY_VERSION)
+        return rbli_fail(
+            ctx, RBL_ERR_PARSE, "it has version %u, not %d", (unsigned)version, (int)RBLI_ENTRY_VERSION);
+    if (bytes != r->count)
+        return rbli_fail(
+            ctx, RBL_ERR_PARSE, "it has %zu bytes, not %llu", r->count, (unsigned long long)bytes);
+    if (!rbli_hash_equal(stored, address)) return malformed(ctx, "it belongs to another address");
+    if (rbli_hash64(r->bytes + HEADER_BYTES, r->count - HEADER_BYTES) != body)
+        return malformed(ctx, "the checksum of its content differs");
+    return RBL_OK;
+}
+
+/// A text of the file as a string; NULL with *status set.
+static char *take_text(rbl_context *ctx, reader *r, size_t length, rbl_status *status)
+{
+    if (length > r->count - r->at || memchr(r->bytes + r->at, 0, length)) {
+        *status = malformed(ctx, "a text ends behind the file, or has a zero byte");
+        return NULL;
+    }
+    char *text = rbli_alloc(ctx, length + 1, 1);
+    if (!text) {
+        *status = RBL_ERR_NO_MEMORY;
+        return NULL;
+    }
+    take(r, text, length);
+    text[length] = '\0';
+    return text;
+}
+
+static rbl_status read_messages(rbl_context *ctx, reader *r, rbli_result *result)
+{
+    rbl_status status = RBL_OK;
+    for (uint32_t i = 0; i < r->messages; i++) {
+        uint32_t head[2];
+        if (!take(r, head, sizeof head)) return malformed(ctx, "it ends within its messages");
+        if (head[0] != RBL_WARNING && head[0] != RBL_NOTE) return malformed(ctx, "a message has no severity");
+        char *text = take_text(ctx, r, head[1], &status);
+        if (!text) return status;
+        status = rbli_result_add_message(result, (rbl_severity)head[0], text);
+        rbli_free(ctx, text);
+        if (status != RBL_OK) return status;
+    }
+    return RBL_OK;
+}
+
+static rbl_status read_files(rbl_context *ctx, reader *r, rbli_result *result)
+{
+    rbl_status status = RBL_OK;
+    for (uint32_t i = 0; i < r->files; i++) {
+        uint32_t head[2];
+        rbli_hash hash;
+        if (!take(r, head, sizeof head) || !take(r, &hash, sizeof hash))
+            return malformed(ctx, "it ends within its list of files");
+        char *path = take_text(ctx, r, head[1], &status);
+        if (!path) return status;
+        status = rbli_result_add_file(result, path, hash);
+        rbli_free(ctx, path);
+        if (status != RBL_OK) return status;
+        result->files[i].anchor = head[0];
+    }
+    return RBL_OK;
+}
+
+static rbl_status restore_points(rbl_context *ctx, const uint8_t *bytes, size_t count, rbl_value **out)
+{
+    if (count % sizeof(double[3])) return malformed(ctx, "points of a wrong size");
+    double(*points)[3] = rbli_alloc(ctx, count, 1);
+    if (!points) return RBL_ERR_NO_MEMORY;
+    if (count) memcpy(points, bytes, count);
+    rbl_status status = rbl_value_create_points(ctx, (const double(*)[3])points, count / sizeof *points, out);
+    rbli_free(ctx, points);
+    return status;
+}
+
+static rbl_status restore_selection(rbl_context *ctx, const uint8_t *bytes, size_t count, rbl_value **out)
+{
+    rbli_hash topology;
+    if (count < sizeof topology || (count - sizeof topology) % sizeof(int32_t))
+        return malformed(ctx, "a selection of a wrong size");
+    memcpy(&topology, bytes, sizeof topology);
+    count -= sizeof topology;
+    int32_t *bones = rbli_alloc(ctx, count, 1);
+    if (!bones) return RBL_ERR_NO_MEMORY;
+    if (count) memcpy(bones, bytes + sizeof topology, count);
+    rbli_selection *selection = NULL;
+    rbl_status status = rbli_selection_restore(ctx, topology, bones, count / sizeof *bones, &selection);
+    if (status == RBL_OK) status = rbli_value_create_from_selection(ctx, selection, out);
+    rbli_selection_release(selection);
+    rbli_free(ctx, bones);
+    return status;
+}
+
+static rbl_status restore_string(rbl_context *ctx, const uint8_t *bytes, size_t count, rbl_value **out)
+{
+    rbl_status status = RBL_OK;
+    reader r = {.bytes = bytes, .count = count};
+    char *text = take_text(ctx, &r, count, &status);
+    if (!text) return status;
+    status = rbl_value_create_string(ctx, text, out);
+    rbli_free(ctx, text);
+    return status;
+}
+
+static rbl_status restore_value(
+    rbl_context *ctx, const uint64_t row[6], rbli_blob *blob, const uint8_t *bytes, rbl_value **out)
+{
+    size_t count = row[5];
+    rbli_hash hash = {row[1], row[2]};
+    double box[2][3], number;
+    switch (row[0]) {
+    case RBL_VALUE_COLLECTION:
+        return rbli_value_create_packed(ctx, blob, bytes, count, hash, row[3], out);
+    case RBL_VALUE_POINTS:
+        return restore_points(ctx, bytes, count, out);
+    case RBL_VALUE_BOX:
+        if (count != sizeof box) return malformed(ctx, "a box of a wrong size");
+        memcpy(box, bytes, sizeof box);
+        return rbl_value_create_box(ctx, box[0], box[1], out);
+    case RBL_VALUE_SELECTION:
+        return restore_selection(ctx, bytes, count, out);
+    case RBL_VALUE_BOOL:
+    case RBL_VALUE_INT:
+    case RBL_VALUE_FLOAT:
+        if (count != sizeof number) return malformed(ctx, "a number of a wrong size");
+        memcpy(&number, bytes, sizeof number);
+        return rbl_value_create_number(ctx, (rbl_value_kind)row[0], number, out);
+    case RBL_VALUE_STRING:
+        return restore_string(ctx, bytes, count, out);
+    default:
+        return malformed(ctx, "a value of no kind");
+    }
+}
+
+static rbl_status read_values(
+    rbl_context *ctx, reader *r, rbli_blob *blob, const rbl_port_desc *outputs, rbli_result *result)
+{
+    size_t end = r->at;
+    for (uint32_t i = 0; i < r->outputs; i++) {
+        uint64_t row[6];
+        memcpy(row, r->bytes + HEADER_BYTES + (size_t)i * ROW_BYTES, sizeof row);
+        if (row[4] != align_value(end) || row[4] > r->count || row[5] > r->count - row[4])
+            return malformed(ctx, "a value lies outside of its place");
+        if (outputs && row[0] != (uint64_t)outputs[i].kind)
+            return malformed(ctx, "a value is of another kind than its output");
+        rbl_status status = restore_value(ctx, row, blob, r->bytes + row[4], &result->outputs[i]);
+        if (status == RBL_ERR_NO_MEMORY) return status;
+        if (status != RBL_OK) return RBL_ERR_PARSE;
+        rbli_hash hash = rbli_value_hash(result->outputs[i]);
+        if (hash.low != row[1] || hash.high != row[2])
+            return malformed(ctx, "a value has another hash than its row");
+        end = row[4] + row[5];
+    }
+    return end == r->count ? RBL_OK : malformed(ctx, "something lies behind the last value");
+}
+
+static size_t count_outputs(const rbl_port_desc *outputs)
+{
+    size_t count = 0;
+    while (outputs[count].name)
+        count++;
+    return count;
+}
+
+rbl_status rbli_entry_decode(rbl_context *ctx, rbli_hash address, uint8_t *bytes, size_t count,
+    const rbl_port_desc *outputs, rbli_result **out)
+{
+    rbl_status status = RBL_OK;
+    reader r = {.bytes = bytes, .count = count};
+    rbli_blob *blob = NULL;
+    rbli_result *result = NULL;
+    status = rbli_blob_create(ctx, bytes, count, &blob);
+    if (status != RBL_OK) {
+        rbli_free(ctx, bytes);
+        return status;
+    }
+    RBL_TRY(read_header(ctx, &r, address));
+    if (r.outputs > (count - HEADER_BYTES) / ROW_BYTES || (outputs && count_outputs(outputs) != r.outputs)) {
+        status = malformed(ctx, "it has another number of outputs than its node");
+        goto done;
+    }
+    r.at += (size_t)r.outputs * ROW_BYTES;
+    RBL_TRY(rbli_result_create(ctx->allocator, r.outputs, &result));
+    RBL_TRY(read_messages(ctx, &r, result));
+    RBL_TRY(read_files(ctx, &r, result));
+    RBL_TRY(read_values(ctx, &r, blob, outputs, result));
+    *out = result;
+    result = NULL;
+done:
+    rbli_result_release(result);
+    rbli_blob_release(blob);
+    return status;
+}
