@@ -16,8 +16,8 @@ typedef struct piece_record {
 /// The pieces of a run of cells, one after another.
 typedef struct assembly_block {
     RBLI_ARRAY(piece_record) pieces;
-    RBLI_ARRAY(int32_t) vertex_ids;          /* arrangement vertices, or −1 − middle */
-    RBLI_ARRAY(double) positions;            /* three each */
+    RBLI_ARRAY(int32_t) vertex_ids; /* arrangement vertices, or −1 − middle */
+    RBLI_ARRAY(cut_point) positions;
     RBLI_ARRAY(cut_middle) middles;          /* ends are vertices of the block */
     RBLI_ARRAY(cut_cell_triangle) triangles; /* vertices count within the piece */
     size_t weighted_count, film_count, negative_count, split_count;
@@ -57,16 +57,18 @@ static rbl_status share_out(rbl_context *ctx, assembly *a)
     size_t cells = s->complex_view->cell_count, triangle_count = s->mesh_view->triangle_count;
     size_t untouched = triangle_count - s->cut_triangle_count;
     size_t counts[3] = {untouched, s->face_count, 2 * s->cap_count};
-    uint8_t *is_cut = NULL;
-    RBL_TRY_ALLOC(is_cut = rbli_calloc(ctx, triangle_count, 1));
+    int32_t *label = NULL; /* of an untouched triangle, else −1 */
+    RBL_TRY_ALLOC(label = rbli_alloc(ctx, triangle_count, sizeof *label));
     for (int kind = 0; kind < 3; kind++) {
         RBL_TRY_ALLOC(a->start[kind] = rbli_calloc(ctx, cells + 2, sizeof(int32_t)));
         RBL_TRY_ALLOC(a->items[kind] = rbli_alloc(ctx, counts[kind], sizeof(int32_t)));
     }
-    for (size_t i = 0; i < s->cut_triangle_count; i++)
-        is_cut[s->cut_triangles[i].triangle] = 1;
     for (size_t t = 0; t < triangle_count; t++)
-        if (!is_cut[t]) a->start[0][s->vertex_label[s->mesh_view->triangles[t][0]] + 2]++;
+        label[t] = s->vertex_label[s->mesh_view->triangles[t][0]];
+    for (size_t i = 0; i < s->cut_triangle_count; i++)
+        label[s->cut_triangles[i].triangle] = -1;
+    for (size_t t = 0; t < triangle_count; t++)
+        if (label[t] >= 0) a->start[0][label[t] + 2]++;
     for (size_t i = 0; i < s->face_count; i++)
         a->start[1][s->faces[i].label + 2]++;
     for (size_t i = 0; i < 2 * s->cap_count; i++)
@@ -74,14 +76,13 @@ static rbl_status share_out(rbl_context *ctx, assembly *a)
     for (int kind = 0; kind < 3; kind++)
         make_starts(a->start[kind], cells);
     for (size_t t = 0; t < triangle_count; t++)
-        if (!is_cut[t])
-            a->items[0][a->start[0][s->vertex_label[s->mesh_view->triangles[t][0]] + 1]++] = (int32_t)t;
+        if (label[t] >= 0) a->items[0][a->start[0][label[t] + 1]++] = (int32_t)t;
     for (size_t i = 0; i < s->face_count; i++)
         a->items[1][a->start[1][s->faces[i].label + 1]++] = (int32_t)i;
     for (size_t i = 0; i < 2 * s->cap_count; i++)
         a->items[2][a->start[2][cut_facet_cells(s, s->caps[i / 2].facet)[i % 2] + 1]++] = (int32_t)i;
 done:
-    rbli_free(ctx, is_cut);
+    rbli_free(ctx, label);
     return status;
 }
 
@@ -109,8 +110,8 @@ static void solve_weights(const cut_state *s, const int32_t corners[3], const do
     double ux = b[x] - a[x], uy = b[y] - a[y], vx = c[x] - a[x], vy = c[y] - a[y];
     double px = p[x] - a[x], py = p[y] - a[y], area = ux * vy - uy * vx;
     if (area > 0) {
-        w[1] = fmin(fmax((px * vy - py * vx) / area, 0), 1);
-        w[2] = fmin(fmax((ux * py - uy * px) / area, 0), 1 - w[1]);
+        w[1] = cut_min(cut_max((px * vy - py * vx) / area, 0), 1);
+        w[2] = cut_min(cut_max((ux * py - uy * px) / area, 0), 1 - w[1]);
     } else { /* a flat triangle: along its longest side would do, its middle does as well */
         w[1] = w[2] = 1.0 / 3;
     }
@@ -154,6 +155,7 @@ static void vertex_weights(
 /// −1 for a vertex that is left out.
 static int32_t piece_of_vertex(const cut_cell *c, int32_t vertex)
 {
+    if (c->whole) return 0;
     if (c->kept.data[vertex] != vertex) return -1;
     return c->parts.data[c->part_of.data[vertex]].piece;
 }
@@ -182,17 +184,17 @@ static rbl_status store_vertices(rbl_context *ctx, assembly_worker *w, assembly_
     size_t base = out->vertex_ids.count;
     RBL_TRY(clear_starts(ctx, w));
     w->renumber.count = 0;
-    RBL_TRY(rbli_array_reserve(ctx, &w->renumber, c->vertices.count));
-    RBL_TRY(rbli_array_reserve(ctx, &out->vertex_ids, c->vertices.count));
-    RBL_TRY(rbli_array_reserve(ctx, &out->positions, 3 * c->vertices.count));
-    for (size_t v = 0; v < c->vertices.count; v++) {
+    RBL_TRY(rbli_array_reserve(ctx, &w->renumber, c->ids.count));
+    RBL_TRY(rbli_array_reserve(ctx, &out->vertex_ids, c->ids.count));
+    RBL_TRY(rbli_array_reserve(ctx, &out->positions, c->ids.count));
+    for (size_t v = 0; v < c->ids.count; v++) {
         int32_t piece = piece_of_vertex(c, (int32_t)v);
         w->renumber.data[v] = piece < 0 ? -1 : out->pieces.data[first + (size_t)piece].vertex_count++;
     }
     for (size_t piece = 0; piece < c->pieces.count; piece++)
         w->start.data[piece + 1] = w->start.data[piece] + out->pieces.data[first + piece].vertex_count;
-    for (size_t v = 0; v < c->vertices.count; v++) {
-        int32_t piece = piece_of_vertex(c, (int32_t)v), id = c->vertices.data[v].id;
+    for (size_t v = 0; v < c->ids.count; v++) {
+        int32_t piece = piece_of_vertex(c, (int32_t)v), id = c->ids.data[v];
         if (piece < 0) continue;
         size_t at = base + (size_t)(w->start.data[piece] + w->renumber.data[v]);
         if (id < 0) { /* its ends come before it in the cell and lie in the same piece */
@@ -205,10 +207,9 @@ static rbl_status store_vertices(rbl_context *ctx, assembly_worker *w, assembly_
             RBL_TRY(rbli_array_push(ctx, &out->middles, stored));
         }
         out->vertex_ids.data[at] = id;
-        memcpy(out->positions.data + 3 * at, c->vertices.data[v].position, 3 * sizeof(double));
+        out->positions.data[at] = c->positions.data[v];
     }
-    out->vertex_ids.count = base + (size_t)w->start.data[c->pieces.count];
-    out->positions.count = 3 * out->vertex_ids.count;
+    out->vertex_ids.count = out->positions.count = base + (size_t)w->start.data[c->pieces.count];
 done:
     return status;
 }
@@ -241,6 +242,27 @@ done:
     return status;
 }
 
+/// Appends a cell that is one piece as it is.
+static rbl_status store_whole(rbl_context *ctx, const cut_cell *c, assembly_block *out, size_t piece)
+{
+    rbl_status status = RBL_OK;
+    size_t vertices = c->ids.count, triangles = c->triangles.count;
+    RBL_TRY(rbli_array_reserve(ctx, &out->vertex_ids, vertices));
+    RBL_TRY(rbli_array_reserve(ctx, &out->positions, vertices));
+    RBL_TRY(rbli_array_reserve(ctx, &out->triangles, triangles));
+    memcpy(out->vertex_ids.data + out->vertex_ids.count, c->ids.data, vertices * sizeof *c->ids.data);
+    memcpy(out->positions.data + out->positions.count, c->positions.data, vertices * sizeof(cut_point));
+    memcpy(
+        out->triangles.data + out->triangles.count, c->triangles.data, triangles * sizeof *c->triangles.data);
+    out->vertex_ids.count += vertices;
+    out->positions.count += vertices;
+    out->triangles.count += triangles;
+    out->pieces.data[piece].vertex_count = (int32_t)vertices;
+    out->pieces.data[piece].triangle_count = (int32_t)triangles;
+done:
+    return status;
+}
+
 static rbl_status assemble_cell(
     rbl_context *ctx, const assembly *a, assembly_worker *w, assembly_block *out, int32_t number)
 {
@@ -255,14 +277,14 @@ static rbl_status assemble_cell(
     }
     if (total == 0) return RBL_OK;
     c->film_count = c->negative_count = c->split_count = 0;
-    RBL_TRY(cut_cell_build(ctx, a->state, &items, number, c));
+    RBL_TRY(cut_cell_build(ctx, a->state, &items, c));
     out->film_count += c->film_count;
     out->negative_count += c->negative_count;
     out->split_count += c->split_count;
-    for (size_t i = 0; i < items.count[2];
-         i++) /* splitting an edge changes a cap's triangle but not its part */
-        a->cap_piece[items.items[2][i]] =
-            piece_of_vertex(c, c->kept.data[c->triangles.data[c->cap_first + i].v[0]]);
+    for (size_t i = 0; i < items.count[2]; i++) { /* splitting an edge does not change a cap's part */
+        int32_t corner = c->triangles.data[c->cap_first + i].v[0];
+        a->cap_piece[items.items[2][i]] = piece_of_vertex(c, c->whole ? corner : c->kept.data[corner]);
+    }
     a->cell_piece_count[number] = (int32_t)c->pieces.count;
     size_t first = out->pieces.count;
     for (size_t piece = 0; piece < c->pieces.count; piece++)
@@ -270,8 +292,13 @@ static rbl_status assemble_cell(
     for (size_t i = 0; i < c->parts.count; i++)
         if (c->parts.data[i].piece >= 0)
             out->pieces.data[first + (size_t)c->parts.data[i].piece].volume += c->parts.data[i].volume;
-    RBL_TRY(store_vertices(ctx, w, out, first));
-    RBL_TRY(store_triangles(ctx, w, out, first));
+    if (c->whole) {
+        out->weighted_count += items.count[1];
+        RBL_TRY(store_whole(ctx, c, out, first));
+    } else {
+        RBL_TRY(store_vertices(ctx, w, out, first));
+        RBL_TRY(store_triangles(ctx, w, out, first));
+    }
 done:
     return status;
 }
@@ -344,7 +371,7 @@ static void write_triangles(const cut_state *s, const assembly_block *b, const p
 static void write_block(const cut_state *s, const assembly_block *b, rbli_cut_result *r)
 {
     if (b->pieces.count == 0) return;
-    memcpy(r->positions + b->first_vertex, b->positions.data, b->positions.count * sizeof(double));
+    memcpy(r->positions + b->first_vertex, b->positions.data, b->positions.count * sizeof(cut_point));
     for (size_t v = 0; v < b->vertex_ids.count; v++) {
         int32_t id = b->vertex_ids.data[v];
         r->vertex_source[b->first_vertex + v] = id >= 0 && (size_t)id < s->mesh_view->vertex_count ? id : -1;
@@ -387,7 +414,7 @@ static void measure_cap(const cut_state *s, const cut_cap *cap, double *area, do
         double squared = 0;
         for (int axis = 0; axis < 3; axis++)
             squared += (p[i][axis] - p[(i + 1) % 3][axis]) * (p[i][axis] - p[(i + 1) % 3][axis]);
-        longest = fmax(longest, squared);
+        longest = cut_max(longest, squared);
     }
     cut_plane plane = cut_plane_make(p[0], p[1], p[2]);
     const double *n = plane.normal;

@@ -5,68 +5,82 @@
 
 #include "fracture/geometry/collapse.h"
 
-enum { MOST_SPLIT_ROUNDS = 16 /* back-to-back triangles need a second round */ };
+enum {
+    MOST_SPLIT_ROUNDS = 16, /* back-to-back triangles need a second round */
+    PREFETCH = 12,          /* items ahead */
+};
 
 /* ---- gathering ---- */
 
-void cut_source_position(const cut_state *s, int32_t vertex, double position[3])
+/// The least vertex of a part; parents are lower than their children.
+static int32_t find_root(int32_t *parent, int32_t v)
 {
-    size_t mesh_count = s->mesh_view->vertex_count;
-    if (vertex >= s->point_count) {
-        memcpy(position, s->node_sources[vertex - s->point_count], sizeof(double[3]));
-        return;
+    while (parent[v] != v) {
+        parent[v] = parent[parent[v]];
+        v = parent[v];
     }
-    int32_t source = (size_t)vertex < mesh_count ? vertex : s->twins[(size_t)vertex - mesh_count];
-    if (source >= 0)
-        memcpy(position, s->mesh_view->positions[source], sizeof(double[3]));
-    else
-        rbli_grid_unsnap(&s->grid, s->points[vertex], position);
+    return v;
 }
 
-/// Appends a triangle; room was made by the caller.
-static void add_triangle(const cut_state *s, cut_cell *c, int32_t number, int32_t u, int32_t v, int32_t w,
-    int32_t source, int32_t weighted)
+static void unite(int32_t *parent, const int32_t v[3])
+{
+    int32_t a = find_root(parent, v[0]), b = find_root(parent, v[1]), c = find_root(parent, v[2]);
+    int32_t least = a < b ? (a < c ? a : c) : (b < c ? b : c);
+    parent[a] = parent[b] = parent[c] = least;
+}
+
+/// Appends a triangle and makes its corners one part; room was made by the caller.
+static inline void add_triangle(
+    const cut_state *s, cut_cell *c, int32_t u, int32_t v, int32_t w, int32_t source, bool weighted)
 {
     const int32_t corners[3] = {u, v, w};
     cut_cell_triangle *triangle = &c->triangles.data[c->triangles.count++];
+    int32_t *parent = c->part_of.data;
     for (int i = 0; i < 3; i++) {
-        cut_local *known = &c->locals[corners[i]];
-        if (known->cell != number) {
-            *known = (cut_local){number, (int32_t)c->vertices.count};
-            cut_cell_vertex *vertex = &c->vertices.data[c->vertices.count++];
-            vertex->id = corners[i];
-            cut_source_position(s, corners[i], vertex->position);
+        int32_t local = c->locals[corners[i]];
+        if ((size_t)local >= c->ids.count || c->ids.data[local] != corners[i]) {
+            local = (int32_t)c->ids.count++;
+            c->locals[corners[i]] = parent[local] = local;
+            c->ids.data[local] = corners[i];
+            memcpy(c->positions.data[local].at, cut_source(s, corners[i]), sizeof(double[3]));
         }
-        triangle->v[i] = known->local;
+        triangle->v[i] = local;
     }
+    const int32_t *t = triangle->v;
+    if (parent[t[0]] != parent[t[1]] || parent[t[1]] != parent[t[2]]) unite(parent, t);
     triangle->source = source;
     triangle->weighted = weighted;
     triangle->dropped = false;
 }
 
-static rbl_status gather(
-    rbl_context *ctx, const cut_state *s, const cut_items *items, int32_t number, cut_cell *c)
+static rbl_status gather(rbl_context *ctx, const cut_state *s, const cut_items *items, cut_cell *c)
 {
     rbl_status status = RBL_OK;
     size_t count = items->count[0] + items->count[1] + items->count[2];
-    c->triangles.count = c->vertices.count = c->middles.count = 0;
+    c->triangles.count = c->ids.count = c->positions.count = c->part_of.count = c->middles.count = 0;
     RBL_TRY(rbli_array_reserve(ctx, &c->triangles, count));
-    RBL_TRY(rbli_array_reserve(ctx, &c->vertices, 3 * count));
+    RBL_TRY(rbli_array_reserve(ctx, &c->ids, 3 * count));
+    RBL_TRY(rbli_array_reserve(ctx, &c->positions, 3 * count));
+    RBL_TRY(rbli_array_reserve(ctx, &c->part_of, 3 * count));
     for (size_t i = 0; i < items->count[0]; i++) {
         const int32_t *v = s->mesh_view->triangles[items->items[0][i]];
-        add_triangle(s, c, number, v[0], v[1], v[2], items->items[0][i], 0);
+        if (i + PREFETCH < items->count[0])
+            __builtin_prefetch(s->mesh_view->triangles[items->items[0][i + PREFETCH]]);
+        add_triangle(s, c, v[0], v[1], v[2], items->items[0][i], false);
     }
     for (size_t i = 0; i < items->count[1]; i++) {
         const cut_face *face = &s->faces[items->items[1][i]];
-        add_triangle(s, c, number, face->v[0], face->v[1], face->v[2], face->source, 1);
+        if (i + PREFETCH < items->count[1]) __builtin_prefetch(&s->faces[items->items[1][i + PREFETCH]]);
+        add_triangle(s, c, face->v[0], face->v[1], face->v[2], face->source, true);
     }
     c->cap_first = c->triangles.count;
     for (size_t i = 0; i < items->count[2]; i++) {
         const cut_cap *cap = &s->caps[items->items[2][i] / 2];
         bool positive = items->items[2][i] % 2;
         add_triangle(
-            s, c, number, cap->v[0], cap->v[positive ? 2 : 1], cap->v[positive ? 1 : 2], -1 - cap->facet, 0);
+            s, c, cap->v[0], cap->v[positive ? 2 : 1], cap->v[positive ? 1 : 2], -1 - cap->facet, false);
     }
+    c->positions.count = c->part_of.count = c->ids.count;
 done:
     return status;
 }
@@ -84,7 +98,7 @@ static cut_edge_slot *find_slot(cut_cell *c, int32_t low, int32_t high)
 
 static bool is_mesh_vertex(const cut_state *s, const cut_cell *c, int32_t local)
 {
-    int32_t id = c->vertices.data[local].id;
+    int32_t id = c->ids.data[local];
     return id >= 0 && (size_t)id < s->mesh_view->vertex_count;
 }
 
@@ -100,22 +114,23 @@ static rbl_status count_edges(rbl_context *ctx, const cut_state *s, cut_cell *c,
     RBL_TRY(rbli_array_reserve(ctx, &c->slots, size));
     c->slots.count = size;
     for (size_t i = 0; i < size; i++)
-        c->slots.data[i] = (cut_edge_slot){-1, -1, {0, 0}, -1};
+        c->slots.data[i] = (cut_edge_slot){-1, -1, {0, 0}};
     *doubled = false;
-    for (size_t h = 0; h < half_count; h++) {
-        const int32_t *v = c->triangles.data[first + h / 3].v;
-        int32_t from = v[h % 3], to = v[(h + 1) % 3];
-        cut_edge_slot *slot = find_slot(c, from < to ? from : to, from < to ? to : from);
-        slot->low = from < to ? from : to;
-        slot->high = from < to ? to : from;
-        if (slot->count[from > to]++ > 0) *doubled = true;
-    }
+    for (size_t t = first; t < c->triangles.count; t++)
+        for (int i = 0; i < 3; i++) {
+            int32_t from = c->triangles.data[t].v[i], to = c->triangles.data[t].v[i == 2 ? 0 : i + 1];
+            int32_t low = from < to ? from : to, high = from < to ? to : from;
+            cut_edge_slot *slot = find_slot(c, low, high);
+            slot->low = low;
+            slot->high = high;
+            if (slot->count[from > to]++ > 0) *doubled = true;
+        }
     for (size_t i = 0; i < size; i++) {
         const cut_edge_slot *slot = &c->slots.data[i];
-        if (slot->low < 0 || slot->count[0] == slot->count[1]) continue;
+        if (slot->count[0] == slot->count[1]) continue;
         if (!is_mesh_vertex(s, c, slot->low) || !is_mesh_vertex(s, c, slot->high))
             return rbli_fail(ctx, RBL_ERR_INTERNAL, "cut: a piece is not closed at arrangement edge %d–%d",
-                c->vertices.data[slot->low].id, c->vertices.data[slot->high].id);
+                c->ids.data[slot->low], c->ids.data[slot->high]);
     }
 done:
     return status;
@@ -124,12 +139,14 @@ done:
 static rbl_status add_middle(rbl_context *ctx, cut_cell *c, int32_t a, int32_t b, int32_t *middle)
 {
     rbl_status status = RBL_OK;
-    cut_cell_vertex m = {.id = -1 - (int32_t)c->middles.count};
+    cut_point m;
     for (int axis = 0; axis < 3; axis++)
-        m.position[axis] = 0.5 * (c->vertices.data[a].position[axis] + c->vertices.data[b].position[axis]);
+        m.at[axis] = 0.5 * (c->positions.data[a].at[axis] + c->positions.data[b].at[axis]);
+    *middle = (int32_t)c->ids.count;
+    RBL_TRY(rbli_array_push(ctx, &c->ids, -1 - (int32_t)c->middles.count));
+    RBL_TRY(rbli_array_push(ctx, &c->positions, m));
+    RBL_TRY(rbli_array_push(ctx, &c->part_of, a));
     RBL_TRY(rbli_array_push(ctx, &c->middles, ((cut_middle){{a, b}})));
-    *middle = (int32_t)c->vertices.count;
-    status = rbli_array_push(ctx, &c->vertices, m);
 done:
     return status;
 }
@@ -141,22 +158,26 @@ static rbl_status choose_middles(rbl_context *ctx, cut_cell *c, size_t first)
     size_t half_count = 3 * (c->triangles.count - first);
     RBL_TRY(rbli_array_reserve(ctx, &c->half_middles, half_count));
     RBL_TRY(rbli_array_reserve(ctx, &c->halves, half_count));
+    RBL_TRY(rbli_array_reserve(ctx, &c->first_halves, c->slots.count));
     for (size_t h = 0; h < half_count; h++)
         c->half_middles.data[h] = -1;
+    for (size_t i = 0; i < c->slots.count; i++)
+        c->first_halves.data[i] = -1;
     /* Lists of the half-edges of doubled edges, in order, both directions in one. */
     for (size_t h = half_count; h-- > 0;) {
         const int32_t *v = c->triangles.data[first + h / 3].v;
         int32_t from = v[h % 3], to = v[(h + 1) % 3];
         cut_edge_slot *slot = find_slot(c, from < to ? from : to, from < to ? to : from);
         if (slot->count[0] < 2 && slot->count[1] < 2) continue;
-        c->halves.data[h] = slot->first;
-        slot->first = (int32_t)h;
+        int32_t *head = &c->first_halves.data[slot - c->slots.data];
+        c->halves.data[h] = *head;
+        *head = (int32_t)h;
     }
     for (size_t i = 0; i < c->slots.count; i++) {
-        cut_edge_slot *slot = &c->slots.data[i];
-        if (slot->low < 0 || (slot->count[0] < 2 && slot->count[1] < 2)) continue;
+        const cut_edge_slot *slot = &c->slots.data[i];
+        if (slot->count[0] < 2 && slot->count[1] < 2) continue;
         /* The k-th half-edge up meets the k-th down; the last pair stays as it is. */
-        int32_t up = slot->first, down = slot->first;
+        int32_t up = c->first_halves.data[i], down = up;
         int pairs = slot->count[0] < slot->count[1] ? slot->count[0] : slot->count[1];
         int extra = slot->count[0] == slot->count[1] ? 1 : 0;
         for (int k = 0; k < pairs - extra; k++) {
@@ -230,15 +251,6 @@ done:
 
 /* ---- parts ---- */
 
-static int32_t find_root(int32_t *parent, int32_t v)
-{
-    while (parent[v] != v) {
-        parent[v] = parent[parent[v]];
-        v = parent[v];
-    }
-    return v;
-}
-
 static int compare_positions(const double a[3], const double b[3])
 {
     for (int axis = 0; axis < 3; axis++)
@@ -248,62 +260,53 @@ static int compare_positions(const double a[3], const double b[3])
 
 static double largest_component(const double v[3])
 {
-    double x = fabs(v[0]), y = fabs(v[1]), z = fabs(v[2]);
-    return x > y ? (x > z ? x : z) : (y > z ? y : z);
+    return cut_max(cut_max(fabs(v[0]), fabs(v[1])), fabs(v[2]));
 }
 
-/// Unites vertices over triangles; afterwards parent[v] is the part of v.
+/// Adds a triangle to its part's sums; true when two of its corners are at one place.
+static bool measure_triangle(
+    cut_part *part, const double origin[3], const double a[3], const double b[3], const double c[3])
+{
+    double p[3], u[3], w[3];
+    for (int axis = 0; axis < 3; axis++) {
+        p[axis] = a[axis] - origin[axis];
+        u[axis] = b[axis] - a[axis];
+        w[axis] = c[axis] - a[axis];
+    }
+    double n[3] = {u[1] * w[2] - u[2] * w[1], u[2] * w[0] - u[0] * w[2], u[0] * w[1] - u[1] * w[0]};
+    double squared = n[0] * n[0] + n[1] * n[1] + n[2] * n[2];
+    double longest_u = largest_component(u), longest_w = largest_component(w);
+    part->volume += (p[0] * n[0] + p[1] * n[1] + p[2] * n[2]) / 6;
+    part->area += 0.5 * sqrt(squared);
+    part->noise += largest_component(p) * longest_u * longest_w;
+    return squared == 0 &&
+           (longest_u == 0 || longest_w == 0 || (u[0] == w[0] && u[1] == w[1] && u[2] == w[2]));
+}
+
+/// Numbers the parts by their first vertices and measures them.
 static rbl_status find_parts(rbl_context *ctx, cut_cell *c)
 {
     rbl_status status = RBL_OK;
+    const cut_point *positions = c->positions.data;
+    int32_t *part_of = c->part_of.data;
     c->parts.count = 0;
     c->has_zero_edge = false;
-    c->part_of.count = 0;
-    RBL_TRY(rbli_array_reserve(ctx, &c->part_of, 2 * c->vertices.count));
-    int32_t *parent = c->part_of.data, *part_of_root = parent + c->vertices.count;
-    for (size_t v = 0; v < c->vertices.count; v++)
-        parent[v] = (int32_t)v;
-    for (size_t i = 0; i < c->triangles.count; i++) {
-        const int32_t *v = c->triangles.data[i].v;
-        int32_t a = find_root(parent, v[0]), b = find_root(parent, v[1]), d = find_root(parent, v[2]);
-        int32_t least = a < b ? (a < d ? a : d) : (b < d ? b : d);
-        parent[a] = parent[b] = parent[d] = least;
-    }
-    for (size_t v = 0; v < c->vertices.count; v++) {
-        /* Roots are the least of their set, so they come first. */
-        int32_t root = find_root(parent, (int32_t)v);
-        if ((size_t)root == v) {
-            part_of_root[v] = (int32_t)c->parts.count;
+    for (size_t v = 0; v < c->ids.count; v++) {
+        if ((size_t)part_of[v] != v) {
+            part_of[v] = part_of[part_of[v]]; /* a lower vertex, so its part has its number already */
+        } else {
+            part_of[v] = (int32_t)c->parts.count;
             cut_part fresh = {0, 0, 0, 0, 0, (int32_t)v, (int32_t)v, (int32_t)c->parts.count, -1};
             RBL_TRY(rbli_array_push(ctx, &c->parts, fresh));
-        } else {
-            part_of_root[v] = part_of_root[root];
         }
-        cut_part *p = &c->parts.data[part_of_root[v]];
-        if (compare_positions(c->vertices.data[v].position, c->vertices.data[p->lowest].position) < 0)
-            p->lowest = (int32_t)v;
+        cut_part *p = &c->parts.data[part_of[v]];
+        if (compare_positions(positions[v].at, positions[p->lowest].at) < 0) p->lowest = (int32_t)v;
     }
-    memcpy(parent, part_of_root, c->vertices.count * sizeof *parent);
-    c->part_of.count = c->vertices.count;
     for (size_t i = 0; i < c->triangles.count; i++) {
         const int32_t *v = c->triangles.data[i].v;
-        cut_part *own = &c->parts.data[parent[v[0]]];
-        const double *origin = c->vertices.data[own->first].position;
-        const double *a = c->vertices.data[v[0]].position;
-        const double *b = c->vertices.data[v[1]].position, *d = c->vertices.data[v[2]].position;
-        double p[3], u[3], w[3];
-        for (int axis = 0; axis < 3; axis++) {
-            p[axis] = a[axis] - origin[axis];
-            u[axis] = b[axis] - a[axis];
-            w[axis] = d[axis] - a[axis];
-        }
-        double n[3] = {u[1] * w[2] - u[2] * w[1], u[2] * w[0] - u[0] * w[2], u[0] * w[1] - u[1] * w[0]};
-        own->volume += (p[0] * n[0] + p[1] * n[1] + p[2] * n[2]) / 6;
-        own->area += 0.5 * sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
-        double longest_u = largest_component(u), longest_w = largest_component(w);
-        own->noise += largest_component(p) * longest_u * longest_w;
-        if (longest_u == 0 || longest_w == 0 || (u[0] == w[0] && u[1] == w[1] && u[2] == w[2]))
-            c->has_zero_edge = true;
+        cut_part *part = &c->parts.data[part_of[v[0]]];
+        c->has_zero_edge |= measure_triangle(
+            part, positions[part->first].at, positions[v[0]].at, positions[v[1]].at, positions[v[2]].at);
     }
 done:
     return status;
@@ -330,8 +333,8 @@ static rbl_status wind_parts(rbl_context *ctx, cut_cell *c, const double p[3])
     memset(c->windings.data, 0, c->parts.count * sizeof *c->windings.data);
     for (size_t i = 0; i < c->triangles.count; i++) {
         const int32_t *v = c->triangles.data[i].v;
-        const double *q[3] = {c->vertices.data[v[0]].position, c->vertices.data[v[1]].position,
-            c->vertices.data[v[2]].position};
+        const double *q[3] = {
+            c->positions.data[v[0]].at, c->positions.data[v[1]].at, c->positions.data[v[2]].at};
         int crossings =
             edge_is_right(q[0], q[1], p) + edge_is_right(q[1], q[2], p) + edge_is_right(q[2], q[0], p);
         if (crossings % 2 == 0) continue;
@@ -387,7 +390,7 @@ static rbl_status own_parts(rbl_context *ctx, const cut_state *s, cut_cell *c)
     for (size_t i = 0; i < c->parts.count; i++) {
         cut_part *p = &c->parts.data[i];
         if (p->owner < 0 || p->volume > 0) continue;
-        RBL_TRY(wind_parts(ctx, c, c->vertices.data[p->lowest].position));
+        RBL_TRY(wind_parts(ctx, c, c->positions.data[p->lowest].at));
         int32_t around = -1;
         for (size_t j = 0; j < c->parts.count; j++) {
             const cut_part *q = &c->parts.data[j];
@@ -416,11 +419,11 @@ static rbl_status number_pieces(rbl_context *ctx, cut_cell *c)
         if (c->parts.data[i].owner == (int32_t)i) RBL_TRY(rbli_array_push(ctx, &c->pieces, (int32_t)i));
     for (size_t i = 1; i < c->pieces.count; i++) {
         int32_t moving = c->pieces.data[i];
-        const double *key = c->vertices.data[c->parts.data[moving].lowest].position;
+        const double *key = c->positions.data[c->parts.data[moving].lowest].at;
         size_t j = i;
         for (; j > 0; j--) {
             const cut_part *before = &c->parts.data[c->pieces.data[j - 1]];
-            if (compare_positions(key, c->vertices.data[before->lowest].position) >= 0) break;
+            if (compare_positions(key, c->positions.data[before->lowest].at) >= 0) break;
             c->pieces.data[j] = c->pieces.data[j - 1];
         }
         c->pieces.data[j] = moving;
@@ -444,28 +447,24 @@ static rbl_status collapse_edges(rbl_context *ctx, const cut_state *s, cut_cell 
     rbli_arena arena;
     rbli_arena_init(&arena, ctx);
     c->kept.count = 0;
-    RBL_TRY(rbli_array_reserve(ctx, &c->kept, c->vertices.count));
-    c->kept.count = c->vertices.count;
-    for (size_t v = 0; v < c->vertices.count; v++)
+    RBL_TRY(rbli_array_reserve(ctx, &c->kept, c->ids.count));
+    c->kept.count = c->ids.count;
+    for (size_t v = 0; v < c->ids.count; v++)
         c->kept.data[v] = (int32_t)v;
     if (!c->has_zero_edge) goto done;
-    double(*positions)[3] = rbli_arena_alloc(&arena, c->vertices.count, sizeof *positions);
-    uint8_t *prefer = rbli_arena_alloc(&arena, c->vertices.count, 1);
+    uint8_t *prefer = rbli_arena_alloc(&arena, c->ids.count, 1);
     int32_t(*triangles)[3] = rbli_arena_alloc(&arena, c->triangles.count, sizeof *triangles);
     bool *dropped = rbli_arena_alloc(&arena, c->triangles.count, 1);
-    RBL_TRY_ALLOC(positions);
     RBL_TRY_ALLOC(prefer);
     RBL_TRY_ALLOC(triangles);
     RBL_TRY_ALLOC(dropped);
-    for (size_t v = 0; v < c->vertices.count; v++) {
-        memcpy(positions[v], c->vertices.data[v].position, sizeof *positions);
-        prefer[v] = is_mesh_vertex(s, c, (int32_t)v) ? 2 : c->vertices.data[v].id >= 0;
-    }
+    for (size_t v = 0; v < c->ids.count; v++)
+        prefer[v] = is_mesh_vertex(s, c, (int32_t)v) ? 2 : c->ids.data[v] >= 0;
     for (size_t t = 0; t < c->triangles.count; t++) {
         memcpy(triangles[t], c->triangles.data[t].v, sizeof *triangles);
         dropped[t] = false;
     }
-    RBL_TRY(rbli_collapse_zero_edges(&arena, (const double(*)[3])positions, c->vertices.count, prefer,
+    RBL_TRY(rbli_collapse_zero_edges(&arena, (const double(*)[3])c->positions.data, c->ids.count, prefer,
         triangles, c->triangles.count, dropped, c->kept.data));
     for (size_t t = 0; t < c->triangles.count; t++) {
         c->triangles.data[t].dropped = dropped[t];
@@ -478,31 +477,30 @@ done:
 
 rbl_status cut_cell_init(rbl_context *ctx, cut_cell *c, size_t arrangement_vertex_count)
 {
-    c->locals = rbli_alloc(ctx, arrangement_vertex_count, sizeof *c->locals);
-    if (!c->locals) return RBL_ERR_NO_MEMORY;
-    memset(c->locals, 0xff, arrangement_vertex_count * sizeof *c->locals);
-    return RBL_OK;
+    c->locals = rbli_calloc(ctx, arrangement_vertex_count, sizeof *c->locals);
+    return c->locals ? RBL_OK : RBL_ERR_NO_MEMORY;
 }
 
 void cut_cell_free(rbl_context *ctx, cut_cell *c)
 {
-    void *arrays[] = {c->locals, c->triangles.data, c->vertices.data, c->middles.data, c->part_of.data,
-        c->parts.data, c->pieces.data, c->slots.data, c->halves.data, c->half_middles.data, c->windings.data,
-        c->kept.data};
+    void *arrays[] = {c->locals, c->triangles.data, c->ids.data, c->positions.data, c->part_of.data,
+        c->middles.data, c->kept.data, c->parts.data, c->pieces.data, c->slots.data, c->first_halves.data,
+        c->halves.data, c->half_middles.data, c->windings.data};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         rbli_free(ctx, arrays[i]);
 }
 
-rbl_status cut_cell_build(
-    rbl_context *ctx, const cut_state *state, const cut_items *items, int32_t number, cut_cell *cell)
+rbl_status cut_cell_build(rbl_context *ctx, const cut_state *state, const cut_items *items, cut_cell *cell)
 {
     rbl_status status = RBL_OK;
-    RBL_TRY(gather(ctx, state, items, number, cell));
+    RBL_TRY(gather(ctx, state, items, cell));
     RBL_TRY(separate_edges(ctx, state, cell, items->count[0]));
     RBL_TRY(find_parts(ctx, cell));
     RBL_TRY(own_parts(ctx, state, cell));
     RBL_TRY(number_pieces(ctx, cell));
-    RBL_TRY(collapse_edges(ctx, state, cell));
+    cell->whole =
+        cell->parts.count == 1 && cell->pieces.count == 1 && cell->middles.count == 0 && !cell->has_zero_edge;
+    if (!cell->whole) RBL_TRY(collapse_edges(ctx, state, cell));
 done:
     return status;
 }

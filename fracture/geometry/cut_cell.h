@@ -13,11 +13,9 @@ typedef struct cut_cell_triangle {
     bool dropped;   /* flattened by a collapsed edge */
 } cut_cell_triangle;
 
-/// A vertex of the cell: an arrangement vertex, or −1 − m for middle point m.
-typedef struct cut_cell_vertex {
-    double position[3];
-    int32_t id;
-} cut_cell_vertex;
+typedef struct cut_point {
+    double at[3];
+} cut_point;
 
 /// The middle of two local vertices.
 typedef struct cut_middle {
@@ -39,13 +37,7 @@ typedef struct cut_part {
 typedef struct cut_edge_slot {
     int32_t low, high; /* −1: free */
     int32_t count[2];  /* half-edges up and down */
-    int32_t first;     /* in `halves` */
 } cut_edge_slot;
-
-/// Which cell an arrangement vertex was last seen in, and its local number there.
-typedef struct cut_local {
-    int32_t cell, local;
-} cut_local;
 
 /// What belongs to a cell: untouched mesh triangles, faces, caps (2 × cap + side; side 1 is the positive
 /// cell).
@@ -55,20 +47,22 @@ typedef struct cut_items {
 } cut_items;
 
 typedef struct cut_cell {
-    cut_local *locals; /* [arrangement vertices] */
+    int32_t *locals; /* [arrangement vertices] local number of those in `ids`; anything for others */
     RBLI_ARRAY(cut_cell_triangle) triangles;
-    RBLI_ARRAY(cut_cell_vertex) vertices;
+    RBLI_ARRAY(int32_t) ids; /* of each vertex: an arrangement vertex, or −1 − m for middle point m */
+    RBLI_ARRAY(cut_point) positions; /* of each vertex, in source coordinates */
+    RBLI_ARRAY(int32_t) part_of;     /* of each vertex; a lower vertex of its part while parts are found */
     RBLI_ARRAY(cut_middle) middles;
-    RBLI_ARRAY(int32_t) part_of; /* of each vertex */
-    RBLI_ARRAY(int32_t) kept;    /* the vertex that each was joined with, itself for one that stays */
+    RBLI_ARRAY(int32_t) kept; /* the vertex that each was joined with, itself for one that stays */
     RBLI_ARRAY(cut_part) parts;
     RBLI_ARRAY(int32_t) pieces; /* the part that gives a piece its name, by piece */
     bool has_zero_edge;         /* two corners of a triangle are at one place */
-    size_t cap_first;           /* first triangle that is a cap; caps are in the order of the items */
+    bool whole;       /* all vertices and triangles, as gathered, are one piece; `kept` is not set */
+    size_t cap_first; /* first triangle that is a cap; caps are in the order of the items */
     size_t film_count, negative_count, split_count; /* summed over cells; the caller resets them */
     /* Scratch. */
     RBLI_ARRAY(cut_edge_slot) slots;
-    RBLI_ARRAY(int32_t) halves, half_middles, windings;
+    RBLI_ARRAY(int32_t) first_halves, halves, half_middles, windings;
 } cut_cell;
 
 /// Parts whose volume is below this many grid steps × their area are rounding, not pieces; contacts likewise.
@@ -77,12 +71,7 @@ typedef struct cut_cell {
 rbl_status cut_cell_init(rbl_context *ctx, cut_cell *cell, size_t arrangement_vertex_count);
 void cut_cell_free(rbl_context *ctx, cut_cell *cell);
 
-/// Fills triangles, vertices, parts and pieces of cell `number`. An edge that would occur twice gets a middle
-/// point.
-rbl_status cut_cell_build(
-    rbl_context *ctx, const cut_state *state, const cut_items *items, int32_t number, cut_cell *cell);
-
-/// Source coordinates of an arrangement vertex.
-void cut_source_position(const cut_state *state, int32_t vertex, double position[3]);
+/// Fills triangles, vertices, parts and pieces of a cell. An edge that would occur twice gets a middle point.
+rbl_status cut_cell_build(rbl_context *ctx, const cut_state *state, const cut_items *items, cut_cell *cell);
 
 #endif

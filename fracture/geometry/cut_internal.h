@@ -167,7 +167,7 @@ typedef struct cut_state {
     int32_t *edge_node_start; /* [real_edge_count + 1] */
     int32_t *edge_nodes;      /* nodes of an edge, from its smaller end */
 
-    int32_t *twins; /* [complex vertex_count] mesh vertex at the same grid point, or −1 */
+    double (*complex_sources)[3]; /* [complex vertex_count] source coordinates as they are written */
     cut_face *faces;
     size_t face_count;
     cut_cap *caps;
@@ -196,6 +196,14 @@ static inline const double *cut_position(const cut_state *state, int32_t vertex)
 {
     return vertex < state->point_count ? state->points[vertex]
                                        : state->node_positions[vertex - state->point_count];
+}
+/// Source coordinates of an arrangement vertex, as they are written.
+static inline const double *cut_source(const cut_state *state, int32_t vertex)
+{
+    size_t mesh_count = state->mesh_view->vertex_count;
+    if ((size_t)vertex < mesh_count) return state->mesh_view->positions[vertex];
+    if (vertex < state->point_count) return state->complex_sources[(size_t)vertex - mesh_count];
+    return state->node_sources[vertex - state->point_count];
 }
 static inline int32_t cut_crossing_vertex(const cut_state *state, size_t crossing)
 {

@@ -28,12 +28,14 @@ rbl_status cut_find_twins(rbl_context *ctx, cut_state *s)
     while (capacity < 2 * count)
         capacity *= 2;
     twin_table table = {(const double(*)[3])s->points, NULL, capacity - 1};
-    RBL_TRY_ALLOC(s->twins = rbli_alloc(ctx, count, sizeof *s->twins));
+    int32_t *twins = NULL; /* mesh vertex at the same grid point, or −1 */
+    RBL_TRY_ALLOC(twins = rbli_alloc(ctx, count, sizeof *twins));
+    RBL_TRY_ALLOC(s->complex_sources = rbli_alloc(ctx, count, sizeof *s->complex_sources));
     RBL_TRY_ALLOC(table.slots = rbli_alloc(ctx, capacity, sizeof *table.slots));
     for (size_t i = 0; i < capacity; i++)
         table.slots[i] = -1;
     for (size_t k = 0; k < count; k++) {
-        s->twins[k] = -1;
+        twins[k] = -1;
         *find_slot(&table, s->points[mesh_count + k]) = (int32_t)(mesh_count + k);
     }
     /* A vertex of the complex that the output shows beside a mesh vertex has facets that cut its triangles.
@@ -43,10 +45,17 @@ rbl_status cut_find_twins(rbl_context *ctx, cut_state *s)
             int32_t vertex = s->mesh_view->triangles[s->cut_triangles[i].triangle][corner];
             int32_t point = *find_slot(&table, s->points[vertex]);
             if (point < 0) continue;
-            int32_t *twin = &s->twins[(size_t)point - mesh_count];
+            int32_t *twin = &twins[(size_t)point - mesh_count];
             if (*twin < 0 || vertex < *twin) *twin = vertex;
         }
+    for (size_t k = 0; k < count; k++) {
+        if (twins[k] >= 0)
+            memcpy(s->complex_sources[k], s->mesh_view->positions[twins[k]], sizeof *s->complex_sources);
+        else
+            rbli_grid_unsnap(&s->grid, s->points[mesh_count + k], s->complex_sources[k]);
+    }
 done:
+    rbli_free(ctx, twins);
     rbli_free(ctx, table.slots);
     return status;
 }
