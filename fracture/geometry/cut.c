@@ -13,7 +13,7 @@ static double now_ms(void)
     return (double)time.tv_sec * 1e3 + (double)time.tv_nsec * 1e-6;
 }
 
-static void free_state(rbl_context *ctx, cut_state *s)
+void cut_free_state(rbl_context *ctx, cut_state *s)
 {
     void *arrays[] = {s->points, s->mesh.opposite, s->mesh.order, s->mesh.tree, s->mesh.vertex_half,
         (void *)s->mesh.normals, s->complex.triangles, s->complex.planes, s->complex.boxes, s->complex.edges,
@@ -61,7 +61,7 @@ rbl_status rbli_cut(rbl_context *ctx, const rbli_mesh_view *mesh, const rbli_cel
     *out = result;
     result = NULL;
 done:
-    free_state(ctx, &state);
+    cut_free_state(ctx, &state);
     rbli_cut_result_destroy(ctx, result);
     return status;
 }

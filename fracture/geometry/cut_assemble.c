@@ -118,15 +118,21 @@ static void solve_weights(const cut_state *s, const int32_t corners[3], const do
     w[0] = 1 - w[1] - w[2];
 }
 
-static void arrangement_weights(const cut_state *s, int32_t id, const int32_t corners[3], double w[3])
+void cut_arrangement_weights(const cut_state *s, int32_t id, const int32_t corners[3], double w[3])
 {
     w[0] = w[1] = w[2] = 0;
-    if ((size_t)id < s->mesh_view->vertex_count) {
+    if (id < s->point_count) {
         if (corner_weight(corners, id, 1, w)) return;
-    } else if (id >= s->point_count && (size_t)(id - s->point_count) < s->crossing_count) {
+    } else if ((size_t)(id - s->point_count) < s->crossing_count) {
         const cut_crossing *x = &s->crossings[id - s->point_count];
         if (corner_weight(corners, cut_half_start(s, x->half), 1 - x->parameter, w) &&
             corner_weight(corners, cut_half_end(s, x->half), x->parameter, w))
+            return;
+    } else {
+        const cut_node *x = &s->nodes[(size_t)(id - s->point_count) - s->crossing_count];
+        const int32_t *edge = s->complex.edges[x->edge];
+        if (corner_weight(corners, edge[0], 1 - x->parameter, w) &&
+            corner_weight(corners, edge[1], x->parameter, w))
             return;
     }
     /* a point inside the triangle, or one that a collapsed edge brought here */
@@ -140,7 +146,7 @@ static void vertex_weights(
 {
     int32_t id = b->vertex_ids.data[vertex];
     if (id >= 0) {
-        arrangement_weights(s, id, corners, w);
+        cut_arrangement_weights(s, id, corners, w);
         return;
     }
     double x[3], y[3];

@@ -140,6 +140,10 @@ typedef struct cut_state {
     const rbli_mesh_view *mesh_view;
     const rbli_cell_complex *complex_view;
     bool split_islands;
+    /* The union of two meshes: the complex is the second mesh, its triangles the facets between cell 0 inside
+       and cell 1 outside; the mesh grows instead of shrinking, labels are windings of the complex, and
+       regions are traced 1 − winding times. */
+    bool unite;
     rbli_grid grid;
     double (*points)[3]; /* mesh, complex, spare */
     int32_t point_count;
@@ -251,6 +255,9 @@ void cut_columns_free(rbl_context *ctx, cut_columns *columns);
 /// loops.
 rbl_status cut_query_cell(
     rbl_context *ctx, cut_state *state, cut_columns *columns, int32_t vertex, int32_t *cell);
+/// How often the complex of a union winds around a mesh vertex. Not for parallel loops.
+rbl_status cut_query_cell_winding(
+    rbl_context *ctx, cut_state *state, cut_columns *columns, int32_t vertex, int32_t *winding);
 /// How often the mesh winds around a vertex of the complex. Not for parallel loops.
 rbl_status cut_query_winding(rbl_context *ctx, cut_state *state, int32_t point, int32_t *winding);
 
@@ -262,6 +269,8 @@ rbl_status cut_prepare_mesh(rbl_context *ctx, cut_state *state);
 rbl_status cut_prepare_complex(rbl_context *ctx, cut_state *state);
 rbl_status cut_flood(rbl_context *ctx, cut_state *state);
 rbl_status cut_label_vertices(rbl_context *ctx, cut_state *state);
+/// The same for a union.
+rbl_status cut_wind_mesh(rbl_context *ctx, cut_state *state);
 /// Positions of nodes, and chains' ends as vertices; the end of labelling, because labels settle the order of
 /// ties.
 rbl_status cut_place_nodes(rbl_context *ctx, cut_state *state);
@@ -270,6 +279,13 @@ rbl_status cut_trace_mesh(rbl_context *ctx, cut_state *state);
 rbl_status cut_trace_facets(rbl_context *ctx, cut_state *state);
 rbl_status cut_find_twins(rbl_context *ctx, cut_state *state);
 rbl_status cut_assemble(rbl_context *ctx, cut_state *state, rbli_cut_result *result);
+
+/// Barycentric coordinates of an arrangement vertex in the triangle of three others (of the mesh, or of the
+/// complex).
+void cut_arrangement_weights(const cut_state *state, int32_t id, const int32_t corners[3], double w[3]);
+
+/// Frees what the state holds.
+void cut_free_state(rbl_context *ctx, cut_state *state);
 
 /// The integer normal of a mesh vertex (rbli_normal_fn; user is the state).
 void cut_vertex_normal(void *user, int32_t vertex, int64_t normal[3]);

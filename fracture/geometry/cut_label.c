@@ -81,6 +81,7 @@ rbl_status cut_order_crossings(
             crossings[j] = crossings[j - 1];
         crossings[j] = moving;
     }
+    if (state->unite) return RBL_OK; /* windings count; ties are settled once they are known */
     if (!cut_chain_crossings(crossings, count, chain_start(crossings, count)))
         return rbli_fail(ctx, RBL_ERR_INTERNAL,
             "cut: the cells along mesh edge %d–%d do not follow each other",
@@ -202,9 +203,100 @@ done:
     return status;
 }
 
-/* ---- windings of the complex's vertices ---- */
+/* ---- windings of mesh vertices, for a union ---- */
 
 enum { NO_WINDING = INT32_MIN };
+
+static int32_t crossing_step(const cut_crossing *crossing)
+{
+    return crossing->to == 0 ? 1 : -1;
+}
+
+/// Change of the winding along a half-edge.
+static int32_t net_along(const cut_state *state, int32_t half)
+{
+    int32_t owner = cut_half_owner(state, half), net = 0;
+    size_t first = 0, count = cut_crossings_of(state, owner, &first);
+    for (size_t i = first; i < first + count; i++)
+        net += crossing_step(&state->crossings[i]);
+    return owner == half ? net : -net;
+}
+
+static rbl_status spread_mesh_windings(rbl_context *ctx, cut_state *state, label_flood *flood)
+{
+    int32_t *label = state->vertex_label;
+    while (flood->depth > 0) {
+        int32_t triangle = flood->stack[--flood->depth];
+        const int32_t *v = state->mesh_view->triangles[triangle];
+        for (int round = 0; round < 2; round++)
+            for (int side = 0; side < 3; side++) {
+                int32_t a = v[side], b = v[(side + 1) % 3];
+                if (label[a] == NO_WINDING) continue;
+                int32_t winding = label[a] + net_along(state, 3 * triangle + side);
+                if (label[b] == NO_WINDING) label[b] = winding;
+                if (label[b] != winding)
+                    return rbli_fail(ctx, RBL_ERR_INTERNAL, "union: windings disagree at mesh vertex %d", b);
+            }
+        for (int side = 0; side < 3; side++)
+            push_triangle(flood, state->mesh.opposite[3 * triangle + side] / 3);
+    }
+    return RBL_OK;
+}
+
+/// Among exact ties along each edge the winding stays 0 or 1 where it can.
+static void settle_ties(cut_state *state)
+{
+    for (size_t first = 0, end; first < state->crossing_count; first = end) {
+        cut_crossing *crossings = state->crossings;
+        int32_t winding = state->vertex_label[cut_half_start(state, crossings[first].half)];
+        for (end = first; end < state->crossing_count && crossings[end].half == crossings[first].half;)
+            end++;
+        for (size_t i = first; i < end; i++) {
+            int32_t wanted = winding > 0 ? -1 : 1;
+            size_t j = i;
+            while (j < end && crossing_step(&crossings[j]) != wanted &&
+                   (j == i || compare_along_mesh_edge(state, &crossings[i], &crossings[j]) == 0))
+                j++;
+            if (j > i && j < end && compare_along_mesh_edge(state, &crossings[i], &crossings[j]) == 0)
+                rotate_to(crossings, j, i);
+            winding += crossing_step(&crossings[i]);
+        }
+    }
+}
+
+rbl_status cut_wind_mesh(rbl_context *ctx, cut_state *state)
+{
+    rbl_status status = RBL_OK;
+    label_flood flood = {0};
+    cut_columns columns = {0};
+    size_t triangle_count = state->mesh_view->triangle_count;
+    RBL_TRY_ALLOC(state->vertex_label = rbli_alloc(ctx, state->mesh_view->vertex_count, sizeof(int32_t)));
+    RBL_TRY_ALLOC(flood.seen = rbli_calloc(ctx, triangle_count, 1));
+    RBL_TRY_ALLOC(flood.stack = rbli_alloc(ctx, triangle_count, sizeof(int32_t)));
+    for (size_t v = 0; v < state->mesh_view->vertex_count; v++)
+        state->vertex_label[v] = NO_WINDING;
+    for (size_t t = 0; t < triangle_count; t++) {
+        if (flood.seen[t]) continue;
+        if (rbli_cancelled(ctx)) {
+            status = RBL_ERR_CANCELLED;
+            goto done;
+        }
+        int32_t vertex = state->mesh_view->triangles[t][0];
+        if (state->vertex_label[vertex] == NO_WINDING)
+            RBL_TRY(cut_query_cell_winding(ctx, state, &columns, vertex, &state->vertex_label[vertex]));
+        push_triangle(&flood, (int32_t)t);
+        RBL_TRY(spread_mesh_windings(ctx, state, &flood));
+    }
+    settle_ties(state);
+    RBL_TRY(cut_place_nodes(ctx, state));
+done:
+    rbli_free(ctx, flood.seen);
+    rbli_free(ctx, flood.stack);
+    cut_columns_free(ctx, &columns);
+    return status;
+}
+
+/* ---- windings of the complex's vertices ---- */
 
 typedef struct wind_flood {
     int32_t *start, *edges; /* edges of a vertex */

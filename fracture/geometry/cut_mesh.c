@@ -230,6 +230,8 @@ void cut_vertex_normal(void *user, int32_t vertex, int64_t normal[3])
     }
     for (int axis = 0; axis < 3; axis++)
         normal[axis] = (int64_t)(packed >> (16 * axis) & 0xffff) - RBLI_NORMAL_LIMIT;
+    for (int axis = 0; axis < 3 && state->unite; axis++)
+        normal[axis] = -normal[axis];
 }
 
 /* ---- the tree ---- */
@@ -437,10 +439,10 @@ rbl_status cut_prepare_mesh(rbl_context *ctx, cut_state *state)
             k_high[axis] = fmax(k_high[axis], x);
         }
     for (int axis = 0; axis < 3 && mesh->triangle_count > 0; axis++) {
-        if (!(k_low[axis] < low[axis] && high[axis] < k_high[axis]))
+        if (!state->unite && !(k_low[axis] < low[axis] && high[axis] < k_high[axis]))
             return rbli_fail(ctx, RBL_ERR_ARGUMENT, "the complex does not contain the mesh");
-        low[axis] = k_low[axis];
-        high[axis] = k_high[axis];
+        low[axis] = cut_min(low[axis], k_low[axis]);
+        high[axis] = cut_max(high[axis], k_high[axis]);
     }
     state->grid = rbli_grid_make(low, high);
     state->point_count = (int32_t)point_count;
@@ -455,6 +457,8 @@ rbl_status cut_prepare_mesh(rbl_context *ctx, cut_state *state)
         rbli_grid_snap(&state->grid, complex->vertices[v], point);
         if (v == 0 || point[2] > state->complex_top) state->complex_top = point[2];
     }
+    for (size_t v = 0; v < mesh->vertex_count && state->unite; v++)
+        state->complex_top = cut_max(state->complex_top, state->points[v][2]);
     memset(state->points[point_count - 1], 0, sizeof *state->points);
     state->orient = (rbli_orient_points){
         (const double(*)[3])state->points, (int32_t)mesh->vertex_count, cut_vertex_normal, state};

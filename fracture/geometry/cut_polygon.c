@@ -231,10 +231,16 @@ static bool ear_is_blocked(const ring_vertex *ring, int32_t v)
     return false;
 }
 
-/// The best ear of a small ring; where none is free the best-shaped corner.
+/// A corner at the place of a neighbour: clipping it covers nothing.
+static bool is_doubled(const ring_vertex *ring, int32_t v)
+{
+    return same_place(&ring[ring[v].previous], &ring[v]) || same_place(&ring[v], &ring[ring[v].next]);
+}
+
+/// The best ear of a small ring; where none is free one that covers nothing, else the best-shaped corner.
 static int32_t best_ear(const ring_vertex *ring, int32_t start)
 {
-    int32_t best = -1, best_any = start;
+    int32_t best = -1, flat = -1, best_any = start;
     double best_shape = 0, best_any_shape = -INFINITY;
     int32_t i = start;
     do {
@@ -247,9 +253,10 @@ static int32_t best_ear(const ring_vertex *ring, int32_t start)
             best_shape = shape;
             best = i;
         }
+        if (shape == 0 && flat < 0 && (is_doubled(ring, i) || !ear_is_blocked(ring, i))) flat = i;
         i = ring[i].next;
     } while (i != start);
-    return best >= 0 ? best : best_any;
+    return best >= 0 ? best : flat >= 0 ? flat : best_any;
 }
 
 static void clip_small(clipper *c, int32_t start)
@@ -321,7 +328,7 @@ static void clip_large(clipper *c, int32_t start)
     while (c->alive > SMALL_RING && demand < sizeof demands / sizeof *demands) {
         const ring_vertex *ring = c->ring;
         double shape = ear_shape(&ring[ring[v].previous], &ring[v], &ring[ring[v].next]);
-        if (shape > demands[demand] && !large_ear_is_blocked(c, v)) {
+        if (is_doubled(ring, v) || (shape > demands[demand] && !large_ear_is_blocked(c, v))) {
             int32_t next = ring[v].next;
             clip(c, v);
             if (c->alive < c->sorted_count / 2) drop_removed(c);

@@ -191,6 +191,21 @@ done:
     return status;
 }
 
+rbl_status cut_query_cell_winding(
+    rbl_context *ctx, cut_state *state, cut_columns *columns, int32_t vertex, int32_t *winding)
+{
+    rbl_status status = RBL_OK;
+    cell_counts counts = {0};
+    if (!columns->start) RBL_TRY(build_columns(ctx, state, columns));
+    RBL_TRY(cross_columns(ctx, state, columns, vertex, place_query_end(state, vertex), &counts));
+    *winding = 0;
+    for (size_t j = 0; j < counts.count; j++)
+        if (counts.data[j].cell == 0) *winding = counts.data[j].net;
+done:
+    rbli_free(ctx, counts.data);
+    return status;
+}
+
 /* ---- windings ---- */
 
 typedef struct winding_query {

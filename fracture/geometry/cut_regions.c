@@ -252,7 +252,45 @@ static bool has_several_loops_of_a_label(const region_scratch *r)
     return false;
 }
 
+/// A piece of a border, as often as its region counts; a negative number runs it backward.
+static rbl_status add_layers(rbl_context *ctx, region_scratch *r, int32_t from, int32_t to, int32_t layers)
+{
+    rbl_status status = RBL_OK;
+    for (int32_t layer = 0; layer < layers; layer++)
+        RBL_TRY(add_arc(ctx, r, from, to, 0, -1, 0));
+    for (int32_t layer = 0; layer > layers; layer--)
+        RBL_TRY(add_arc(ctx, r, to, from, 0, -1, 0));
+done:
+    return status;
+}
+
 /* ---- mesh triangles ---- */
+
+/// The border of a triangle for a union: 1 − winding times.
+static rbl_status add_united_side(
+    rbl_context *ctx, const cut_state *state, region_scratch *r, int32_t triangle, int side)
+{
+    rbl_status status = RBL_OK;
+    int32_t half = 3 * triangle + side;
+    int32_t owner = cut_half_owner(state, half);
+    int32_t vertex = cut_half_start(state, half), end = cut_half_end(state, half);
+    int32_t winding = state->vertex_label[vertex];
+    size_t first = 0, count = cut_crossings_of(state, owner, &first);
+    for (size_t i = 0; i < count; i++) {
+        size_t index = owner == half ? first + i : first + count - 1 - i;
+        const cut_crossing *c = &state->crossings[index];
+        int32_t node = cut_crossing_vertex(state, index);
+        RBL_TRY(add_layers(ctx, r, vertex, node, 1 - winding));
+        vertex = node;
+        winding += (c->to == 0) == (owner == half) ? 1 : -1;
+    }
+    if (winding != state->vertex_label[end])
+        return rbli_fail(
+            ctx, RBL_ERR_INTERNAL, "union: windings along a mesh edge do not end at vertex %d's", end);
+    RBL_TRY(add_layers(ctx, r, vertex, end, 1 - winding));
+done:
+    return status;
+}
 
 /// The border of a triangle, split at its crossings.
 static rbl_status add_side_arcs(
@@ -291,12 +329,12 @@ static rbl_status trace_triangle(rbl_context *ctx, const cut_state *state, regio
     const int32_t *v = state->mesh_view->triangles[record->triangle];
     r->arcs.count = 0;
     for (int side = 0; side < 3; side++)
-        RBL_TRY(add_side_arcs(ctx, state, r, record->triangle, side));
+        RBL_TRY((state->unite ? add_united_side : add_side_arcs)(ctx, state, r, record->triangle, side));
     for (int32_t i = record->chain_start; i < record->chain_start + record->chain_count; i++) {
         const cut_chain *chain = &state->chains[i];
         const int32_t *cells = cut_facet_cells(state, chain->facet);
-        RBL_TRY(add_arc(ctx, r, chain->end[0], chain->end[1], cells[0], i, 0));
-        RBL_TRY(add_arc(ctx, r, chain->end[1], chain->end[0], cells[1], i, 1));
+        if (!state->unite) RBL_TRY(add_arc(ctx, r, chain->end[0], chain->end[1], cells[0], i, 0));
+        RBL_TRY(add_arc(ctx, r, chain->end[1], chain->end[0], state->unite ? 0 : cells[1], i, 1));
     }
     RBL_TRY(trace_loops(ctx, state, r, "mesh triangle", record->triangle));
     const double *a = state->points[v[0]];
@@ -337,7 +375,13 @@ static rbl_status triangle_block(
 
 /* ---- facets ---- */
 
-/// The border of a facet where the mesh winds around it, split at the edges' nodes.
+/// How often a region of a facet counts where the mesh winds around it.
+static int32_t facet_layers(const cut_state *state, int32_t winding)
+{
+    return state->unite ? 1 - winding : winding;
+}
+
+/// The border of a facet where its regions count, split at the edges' nodes.
 static rbl_status add_loop_arcs(rbl_context *ctx, const cut_state *state, region_scratch *r, int32_t facet)
 {
     rbl_status status = RBL_OK;
@@ -355,10 +399,7 @@ static rbl_status add_loop_arcs(rbl_context *ctx, const cut_state *state, region
                 step = u < v ? state->nodes[node].winding_step : -state->nodes[node].winding_step;
                 next = cut_node_vertex(state, (size_t)node);
             }
-            for (int32_t layer = 0; layer < winding; layer++)
-                RBL_TRY(add_arc(ctx, r, vertex, next, 0, -1, 0));
-            for (int32_t layer = 0; layer > winding; layer--)
-                RBL_TRY(add_arc(ctx, r, next, vertex, 0, -1, 0));
+            RBL_TRY(add_layers(ctx, r, vertex, next, facet_layers(state, winding)));
             winding += step;
             vertex = next;
         }
@@ -382,12 +423,12 @@ static rbl_status cap_whole_facet(
 {
     rbl_status status = RBL_OK;
     const rbli_cell_complex *k = state->complex_view;
-    int32_t winding = state->k_winding[k->facet_vertices[k->facet_start[facet]]];
-    for (int32_t layer = 0; layer < abs(winding); layer++)
+    int32_t layers = facet_layers(state, state->k_winding[k->facet_vertices[k->facet_start[facet]]]);
+    for (int32_t layer = 0; layer < abs(layers); layer++)
         for (int32_t i = state->complex.facet_triangle_start[facet];
              i < state->complex.facet_triangle_start[facet + 1]; i++) {
             const int32_t *v = state->complex.triangles[i].v;
-            RBL_TRY(push_cap(ctx, out, facet, v[0], winding > 0 ? v[1] : v[2], winding > 0 ? v[2] : v[1]));
+            RBL_TRY(push_cap(ctx, out, facet, v[0], layers > 0 ? v[1] : v[2], layers > 0 ? v[2] : v[1]));
         }
 done:
     return status;
@@ -404,7 +445,8 @@ static rbl_status trace_facet(
     RBL_TRY(add_loop_arcs(ctx, state, r, facet));
     for (int32_t i = first; i < last; i++) {
         const cut_chain *chain = &state->chains[pass->facet_chains[i]];
-        RBL_TRY(add_arc(ctx, r, chain->end[1], chain->end[0], 0, pass->facet_chains[i], 1));
+        int from = state->unite ? 0 : 1;
+        RBL_TRY(add_arc(ctx, r, chain->end[from], chain->end[1 - from], 0, pass->facet_chains[i], from));
     }
     RBL_TRY(trace_loops(ctx, state, r, "facet", facet));
     if (r->loops.count == 0) return RBL_OK;

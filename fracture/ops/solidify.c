@@ -25,7 +25,7 @@ typedef struct solidify_job {
 
 rbli_solidify_options rbli_solidify_default_options(void)
 {
-    return (rbli_solidify_options){.repair = rbli_repair_default_options()};
+    return (rbli_solidify_options){.repair = rbli_repair_default_options(), .join = RBLI_JOIN_NODE};
 }
 
 /// Name of the bone that a shell comes from.
@@ -117,20 +117,12 @@ static rbl_status refuse(rbl_context *ctx, const solidify_job *job)
     bool nothing = solids == 0 && (sheets == 0 || job->options->sheets != RBLI_SHEETS_SEPARATE);
     for (size_t s = 0; s < job->repair->shell_count; s++) {
         const rbli_shell *shell = &job->repair->shells[s];
-        bool open = nothing && is_sheet(shell), overlapping = job->kept[s] && shell->overlaps_other;
-        if (!open && !overlapping) continue;
-        if (status == RBL_OK) status = open && !shell->two_sided ? RBL_ERR_OPEN_MESH : RBL_ERR_MESH;
+        if (!nothing || !is_sheet(shell)) continue;
+        if (status == RBL_OK) status = shell->two_sided ? RBL_ERR_MESH : RBL_ERR_OPEN_MESH;
         if (++refused > REFUSALS_TOLD) continue;
-        const char *name = node_name(job, shell->node);
-        if (open)
-            rbli_fail(ctx, status, "shell %zu of \"%s\" (%d triangle%s) is no solid: %s", s, name,
-                (int)shell->triangle_count, plural((size_t)shell->triangle_count),
-                shell->why ? shell->why : "a hole stays open");
-        else
-            rbli_fail(ctx, status,
-                "shell %zu of \"%s\" (%d triangles) overlaps another shell of the same mesh node: a volume "
-                "would count twice",
-                s, name, (int)shell->triangle_count);
+        rbli_fail(ctx, status, "shell %zu of \"%s\" (%d triangle%s) is no solid: %s", s,
+            node_name(job, shell->node), (int)shell->triangle_count, plural((size_t)shell->triangle_count),
+            shell->why ? shell->why : "a hole stays open");
     }
     if (refused > REFUSALS_TOLD)
         rbli_fail(ctx, status, "%zu more shells of %zu are refused for such reasons", refused - REFUSALS_TOLD,
@@ -599,6 +591,57 @@ done:
     return status;
 }
 
+/// Volume and number of the solids that are kept.
+static double sum_solids(const solidify_job *job, size_t *count)
+{
+    double volume = 0;
+    *count = 0;
+    for (size_t s = 0; s < job->repair->shell_count; s++) {
+        if (!job->kept[s]) continue;
+        volume += job->repair->shells[s].volume;
+        *count += job->repair->shells[s].kind == RBLI_SHELL_SOLID;
+    }
+    return volume;
+}
+
+/// Replaces the repaired shells by their union, and says what that changed.
+static rbl_status unite_shells(rbl_context *ctx, solidify_job *job, size_t *warnings)
+{
+    rbl_status status = RBL_OK;
+    rbli_repair_result *united = NULL;
+    size_t before_count, after_count, overlapping = 0;
+    double before = sum_solids(job, &before_count), after;
+    char text[256];
+    for (size_t s = 0; s < job->repair->shell_count; s++)
+        overlapping += job->kept[s] && job->repair->shells[s].overlaps_other;
+    RBL_TRY(rbli_unite(ctx, job->repair, job->kept, job->options->join, &united));
+    if (!united) {
+        if (!overlapping) return RBL_OK;
+        snprintf(text, sizeof text,
+            "%zu shell%s overlap%s others: what they share counts twice; \"join\": \"node\" makes one solid "
+            "of them",
+            overlapping, plural(overlapping), overlapping == 1 ? "s" : "");
+        warn_counted(ctx, warnings, text);
+        return RBL_OK;
+    }
+    rbli_repair_result_destroy(ctx, job->repair);
+    job->repair = united;
+    rbli_free(ctx, job->kept);
+    RBL_TRY_ALLOC(job->kept = rbli_calloc(ctx, united->shell_count, sizeof *job->kept));
+    for (size_t s = 0; s < united->shell_count; s++)
+        job->kept[s] = united->shells[s].kind <= RBLI_SHELL_CAVITY;
+    after = sum_solids(job, &after_count);
+    double removed = before > 0 ? 100 * (before - after) / before : 0;
+    snprintf(text, sizeof text, "%zu solid%s after union of %zu, %.2g %% overlap removed", after_count,
+        plural(after_count), before_count, removed > 1e-9 ? removed : 0);
+    if (overlapping || removed > 1e-9)
+        warn_counted(ctx, warnings, text);
+    else
+        rbli_note(ctx, "%s", text);
+done:
+    return status;
+}
+
 rbl_status rbli_solidify(
     rbl_context *ctx, const rbl_collection *in, const rbli_solidify_options *options, rbl_collection **out)
 {
@@ -611,6 +654,7 @@ rbl_status rbli_solidify(
     RBL_TRY(refuse(ctx, &job));
     report_shells(ctx, &job, swallowed, &warnings);
     report_repairs(ctx, job.repair, &warnings);
+    RBL_TRY(unite_shells(ctx, &job, &warnings));
     if (options->strict && warnings > 0) {
         status = rbli_fail(ctx, RBL_ERR_MESH, "the mesh needed %zu repair%s and \"strict\" allows none",
             warnings, plural(warnings));

@@ -5,6 +5,7 @@
 
 #include "fracture/collection/schema.h"
 #include "fracture/geometry/repair.h"
+#include "fracture/geometry/unite.h"
 
 /// What becomes of shells that cannot be closed and of two-sided ones.
 typedef enum rbli_sheets {
@@ -16,6 +17,7 @@ typedef enum rbli_sheets {
 typedef struct rbli_solidify_options {
     rbli_repair_options repair;
     rbli_sheets sheets;    /* default RBLI_SHEETS_ATTACH */
+    rbli_join join;        /* which overlapping solids become one; default RBLI_JOIN_NODE */
     bool split_components; /* one bone for each solid shell instead of one a mesh node; default false */
     bool strict;           /* any repair is an error; default false */
 } rbli_solidify_options;

@@ -79,6 +79,7 @@ static rbl_status evaluate(rbl_context *ctx, rbl_call *call)
     rbli_solidify_options options = rbli_solidify_default_options();
     options.split_components = rbl_param_bool(rbl_call_param(call, "split_components"));
     options.sheets = (rbli_sheets)rbl_param_int(rbl_call_param(call, "sheets"));
+    options.join = (rbli_join)rbl_param_int(rbl_call_param(call, "join"));
     options.strict = rbl_param_bool(rbl_call_param(call, "strict"));
     options.repair.stitch = rbl_param_float(rbl_call_param(call, "stitch"));
     options.repair.fill = (rbli_fill)rbl_param_int(rbl_call_param(call, "fill"));
@@ -100,6 +101,7 @@ done:
 
 static const char *const fill_words[] = {"none", "planar", "auto", "all", NULL};
 static const char *const nested_words[] = {"solid", "cavity", NULL};
+static const char *const join_words[] = {"none", "node", "scene", NULL};
 static const char *const sheet_words[] = {"attach", "separate", "drop", NULL};
 static const char *const up_words[] = {"y", "z", NULL};
 _Static_assert(RBLI_FILL_NONE == 0 && RBLI_FILL_PLANAR == 1 && RBLI_FILL_AUTO == 2 && RBLI_FILL_ALL == 3,
@@ -141,6 +143,12 @@ static const rbl_param_desc params[] = {
         .default_json = "\"auto\"",
         .words = fill_words,
         .text = "which holes are closed"},
+    {.name = "join",
+        .type = RBL_PARAM_ENUM,
+        .default_json = "\"node\"",
+        .words = join_words,
+        .text = "which solids become one where they overlap or touch: none, those of a node, or all of the "
+                "scene"},
     {.name = "nested",
         .type = RBL_PARAM_ENUM,
         .default_json = "\"solid\"",
@@ -171,7 +179,8 @@ const rbl_node_desc rbli_node_mesh_to_collection = {
         "and node names are\n"
         "kept. Faces that fill holes get the material `filled`. A shell that cannot be closed is kept as a "
         "sheet, a bone\n"
-        "that counts for no volume (`sheet` is true). Shells of one node that overlap, and a mesh without "
+        "that counts for no volume (`sheet` is true). Solids of a node that overlap become one. A mesh "
+        "without "
         "any solid\n"
         "where sheets are not separate, are errors.",
     .outputs = outputs,
