@@ -39,7 +39,15 @@ struct rbl_call {
     const char *output_folder;
     rbli_pending_files *files;
     RBLI_ARRAY(rbli_message_place) places;
+    struct evaluation *evaluation;
+    rbl_value *const *given;       /* of a node "inputs": what ForEach gives it, by output; else NULL */
+    size_t elements, elements_ran; /* of ForEach */
 };
+
+/// Evaluates the graph that a node ForEach runs, once. `given` (by output of its node "inputs"): the values
+/// that go in, NULL where its default is meant. `prefix` stands before the ids of nodes in messages, which go
+/// to the run of the call. *out is set when it began, also when it failed.
+rbl_status rbli_evaluate_body(rbl_call *call, rbl_value *const *given, const char *prefix, rbl_run **out);
 
 /// Hash of a file's content; zero when it cannot be read.
 rbl_status rbli_hash_file(rbl_context *ctx, const char *path, rbli_hash *out);

@@ -3,6 +3,7 @@
 
 /// The parts behind the handles of include/rubble/rubble.h.
 
+#include <stdatomic.h>
 #include <uv.h>
 
 #include "engine/cache.h"
@@ -11,8 +12,13 @@
 #include "engine/params.h"
 #include "engine/registry.h"
 #include "engine/value.h"
+#include "fracture/base/alloc.h"
 #include "fracture/base/threads.h"
 #include "rubble/rubble.h"
+
+enum {
+    RBLI_NODE_PASSES = 1 << 16, /* flag of a type: hands on its inputs, needs no cache */
+};
 
 /// A registered node type.
 typedef struct rbli_node_type {
@@ -44,10 +50,21 @@ typedef struct rbli_port_ref {
     uint32_t offset; /* of the text that names it */
 } rbli_port_ref;
 
+/// A graph file that was read: the main one, or one that holds graphs for it.
+typedef struct rbli_document {
+    struct rbli_document *next;
+    char *folder; /* of the file, "" for the working folder */
+    rbli_source *source;
+    rbli_json *json; /* holds the strings; NULL when the text could not be read at all */
+} rbli_document;
+
 typedef struct rbli_graph_node {
-    const char *id;
+    const char *id; /* "crack"; of a node in a graph within the graph: "wall/crack" */
     const rbli_node_type *type;
     rbli_params *params;
+    const rbli_document *document; /* that it stands in */
+    const char *pointer;           /* its JSON pointer there: "/nodes/crack" */
+    rbl_graph *body;               /* of ForEach: the graph that it runs; else NULL */
     /// Connections of input i are refs[input_start[i]] … refs[input_start[i + 1] − 1]; behind those of the
     /// inputs come those of {"from": …} in parameters, in the order of their numbers.
     uint32_t *input_start;
@@ -67,11 +84,36 @@ typedef struct rbli_history {
     size_t file_count;
 } rbli_history;
 
+/// What comes out of a graph that ForEach runs.
+typedef struct rbli_body_output {
+    const char *name;
+    rbli_port_ref ref;
+    rbl_value_kind kind;
+} rbli_body_output;
+
+/// The name of an output of a graph within the graph.
+typedef struct rbli_alias {
+    const char *name; /* "wall.collection" */
+    rbli_port_ref ref;
+} rbli_alias;
+
+/// Reference counted: runs hold on to it for the types of its nodes "inputs".
 struct rbl_graph {
     rbl_engine *engine;
-    rbli_source *source;
-    rbli_json *json; /* holds the strings */
-    char *folder;    /* of the file, "" for the working folder */
+    atomic_size_t references;
+    RBLI_ARRAY(rbli_alias) aliases; /* in no order */
+    rbl_graph *root;                /* owner of documents and bodies: the graph itself unless it is a body */
+    rbl_graph *bodies;              /* graphs that nodes ForEach run, owned by the root */
+    rbl_graph *next_body;           /* in that list */
+    const rbli_document *body_document; /* of a body: where it stands */
+    uint32_t body_object;               /* its JSON value there */
+    rbli_body_output *outputs;
+    size_t output_count;
+    uint32_t inputs;          /* of a body: its node "inputs" (UINT32_MAX: it has none) */
+    rbli_document *documents; /* the main one first */
+    rbli_arena strings;       /* ids, pointers and the types of nodes "inputs" */
+    rbli_source *source;      /* of the main document, borrowed */
+    const char *folder;       /* likewise */
     rbli_graph_node *nodes;
     size_t node_count;
     rbli_name_table ids;
@@ -83,6 +125,7 @@ struct rbl_graph {
     uv_mutex_t evaluating; /* held by the evaluation under way */
 };
 
+rbl_graph *rbli_graph_retain(rbl_graph *graph); /* its root, released with rbl_graph_destroy */
 /// A copy of the folder part of a path ("" when there is none).
 char *rbli_path_folder(rbli_allocator *allocator, const char *path);
 void rbli_history_clear(rbli_allocator *allocator, rbli_history *history);

@@ -27,6 +27,8 @@ typedef struct evaluation {
     bool dry;                /* only says what would happen */
     atomic_bool undecodable; /* an input from the cache folder cannot be unpacked: once more without */
     bool distrust;           /* the second time: neither the cache folder nor what is still packed */
+    rbl_value *const *given; /* of a graph that ForEach runs: what goes in; else NULL */
+    const char *prefix;      /* of ids in messages, or NULL */
 } evaluation;
 
 /// One node under way.
@@ -40,6 +42,7 @@ typedef struct node_work {
     rbl_value **inputs;        /* [ref_count] retained */
     rbli_file_stamp *stamps;   /* of PATH parameters */
     size_t stamp_count;
+    size_t elements, elements_ran; /* of ForEach */
     rbl_status status;
 } node_work;
 
@@ -83,13 +86,13 @@ static void send_event(evaluation *e, rbl_event_kind kind, uint32_t index)
 static void tell(evaluation *e, const rbli_graph_node *node, const rbl_param *param, rbl_severity severity,
     rbl_status status, const char *hint, const char *text)
 {
-    char pointer[160];
-    snprintf(pointer, sizeof pointer, "/nodes/%s", node->id);
-    rbli_place place = {.source = e->graph->source,
+    char *id = e->prefix ? rbli_format(&e->engine->base, "%s%s", e->prefix, node->id) : NULL;
+    rbli_place place = {.source = node->document->source,
         .offset = param && param->offset != RBLI_JSON_NONE ? param->offset : node->id_offset,
-        .node = node->id,
-        .pointer = param ? rbl_param_pointer(param) : pointer};
+        .node = id ? id : node->id,
+        .pointer = param ? rbl_param_pointer(param) : node->pointer};
     rbli_message_add(e->run->messages, severity, status, &place, hint, text);
+    rbli_allocator_free(e->engine->allocator, id);
 }
 
 static rbl_severity public_severity(rbli_severity severity)
@@ -243,8 +246,8 @@ static rbl_status connect_parameters(evaluation *e, node_work *w)
     if (first == node->ref_count) return RBL_OK;
     rbli_param_scope scope = {.allocator = e->engine->allocator,
         .messages = e->run->messages,
-        .source = e->graph->source,
-        .folder = e->graph->folder,
+        .source = node->document->source,
+        .folder = node->document->folder,
         .node = node->id,
         .pointer = "",
         .node_offset = node->id_offset};
@@ -397,11 +400,18 @@ static rbl_status keep_messages(const node_work *w, rbli_result *result)
     return RBL_OK;
 }
 
+/// True for the node "inputs" of a graph that ForEach runs.
+static bool is_given(const evaluation *e, const node_work *w)
+{
+    return e->given && e->graph_index[w->index] == e->graph->inputs;
+}
+
 /// Computes a node. What it says goes to the run when `aloud`.
 static rbl_status compute(evaluation *e, node_work *w, bool aloud, rbli_result **out)
 {
     rbli_result *result = NULL;
-    rbl_status status = unpack_inputs(e, w);
+    bool passes = w->node->type->desc->flags & RBLI_NODE_PASSES;
+    rbl_status status = passes ? RBL_OK : unpack_inputs(e, w);
     if (status != RBL_OK) {
         if (aloud) hand_on_messages(e, w->node, &w->ctx, NULL, status);
         return status;
@@ -415,8 +425,12 @@ static rbl_status compute(evaluation *e, node_work *w, bool aloud, rbli_result *
         .params = w->params,
         .inputs = w->inputs,
         .result = result,
-        .may_set_outputs = true};
+        .may_set_outputs = true,
+        .evaluation = e,
+        .given = is_given(e, w) ? e->given : NULL};
     status = w->node->type->desc->evaluate(&w->ctx, &call);
+    w->elements = call.elements;
+    w->elements_ran = call.elements_ran;
     if (status == RBL_OK && is_cancelled(e)) status = RBL_ERR_CANCELLED;
     if (status == RBL_OK && call.out_of_memory) status = RBL_ERR_NO_MEMORY;
     if (status == RBL_OK) status = check_outputs(w, result);
@@ -635,6 +649,22 @@ static void foresee(evaluation *e, node_work *w, rbl_outcome outcome, const char
     e->blame[w->index] = w->index;
 }
 
+/// A node that hands on what comes in: it is run each time, also when nothing else is, and kept nowhere.
+static void pass_on(evaluation *e, node_work *w)
+{
+    char reason[400];
+    rbli_result *result = NULL;
+    explain(e, w, NULL, reason, sizeof reason);
+    rbl_status status = compute(e, w, true, &result);
+    if (status != RBL_OK) {
+        fail_node(e, w, status);
+        return;
+    }
+    bool same = e->dry || output_is_same(e, w, result);
+    set_reason(e, w->entry, same ? "" : reason);
+    succeed(w, result, same ? RBL_OUTCOME_MEMORY_HIT : RBL_OUTCOME_RAN);
+}
+
 static void run_node(evaluation *e, node_work *w)
 {
     stamp_user user = {e, w};
@@ -649,8 +679,14 @@ static void run_node(evaluation *e, node_work *w)
         return;
     }
     w->entry->key = node_key(w);
-    rbli_result *stale, *result = NULL;
-    if (answer_from_cache(e, w, &stale)) return;
+    rbli_result *stale = NULL, *result = NULL;
+    /* The nodes that ForEach runs have keys of their own. */
+    bool keyed = !w->node->body;
+    if (w->node->type->desc->flags & RBLI_NODE_PASSES) {
+        pass_on(e, w);
+        return;
+    }
+    if (keyed && answer_from_cache(e, w, &stale)) return;
     char reason[400];
     explain(e, w, stale, reason, sizeof reason);
     rbli_result_release(stale);
@@ -663,10 +699,12 @@ static void run_node(evaluation *e, node_work *w)
         fail_node(e, w, status);
         return;
     }
-    if (!e->options->no_cache) {
+    if (keyed && !e->options->no_cache) {
         rbli_cache_put(e->engine->cache, w->entry->key, result);
         put_on_disk(e, w, result);
     }
+    if (w->node->body)
+        snprintf(reason, sizeof reason, "%zu of %zu elements ran", w->elements_ran, w->elements);
     set_reason(e, w->entry, reason);
     succeed(w, result, output_is_same(e, w, result) ? RBL_OUTCOME_SAME_OUTPUT : RBL_OUTCOME_RAN);
 }
@@ -724,7 +762,7 @@ static void evaluate_node(evaluation *e, uint32_t index)
     w.ctx.messages = rbli_messages_create(e->engine->allocator);
     if (w.ctx.messages) {
         run_node(e, &w);
-        if (!e->dry && w.status != RBL_ERR_CANCELLED) remember(e, &w);
+        if (!e->dry && !e->given && w.status != RBL_ERR_CANCELLED) remember(e, &w);
     } else {
         tell(e, node, NULL, RBL_ERROR, RBL_ERR_NO_MEMORY, NULL, rbl_status_text(RBL_ERR_NO_MEMORY));
         fail_node(e, &w, RBL_ERR_NO_MEMORY);
@@ -804,8 +842,10 @@ static rbl_status add_manifests(evaluation *e, rbl_context *ctx)
             .node_index = node,
             .output_folder = e->options->output_folder,
             .files = &e->files};
-        char name[160];
+        char name[1024];
         snprintf(name, sizeof name, "%s.manifest.json", e->run->nodes[node].id);
+        for (char *c = name; *c; c++) /* of a node in a graph within the graph */
+            if (*c == '/') *c = '.';
         rbli_text text;
         rbli_text_init(&text, e->engine->allocator);
         rbli_write_manifest(e->run, node, &e->files, &text);
@@ -955,6 +995,17 @@ static void end(evaluation *e)
     rbli_allocator_free(allocator, e->blame);
 }
 
+/// The node that gives the first output of a graph within the graph, SIZE_MAX when it is none.
+static size_t find_alias(const rbl_graph *graph, const char *name)
+{
+    size_t length = strlen(name);
+    for (size_t i = 0; i < graph->aliases.count; i++)
+        if (strncmp(graph->aliases.data[i].name, name, length) == 0 &&
+            graph->aliases.data[i].name[length] == '.')
+            return graph->aliases.data[i].ref.node;
+    return SIZE_MAX;
+}
+
 void rbl_evaluate_options_init(rbl_evaluate_options *options)
 {
     *options = (rbl_evaluate_options){.size = sizeof *options};
@@ -1010,6 +1061,7 @@ rbl_status rbli_evaluate(
     size_t only = no_node;
     if (options->only_node) {
         only = rbl_graph_find_node(graph, options->only_node);
+        if (only == SIZE_MAX) only = find_alias(graph, options->only_node);
         if (only == SIZE_MAX) return RBL_ERR_NOT_FOUND;
     }
     double wall = now_ms(CLOCK_MONOTONIC), cpu = now_ms(CLOCK_PROCESS_CPUTIME_ID);
@@ -1043,6 +1095,38 @@ rbl_status rbl_evaluate(rbl_graph *graph, const rbl_evaluate_options *options, r
 rbl_status rbl_graph_explain(rbl_graph *graph, const rbl_evaluate_options *options, rbl_run **out)
 {
     return rbli_evaluate(graph, options, &(rbli_evaluate_hooks){.dry = true}, out);
+}
+
+rbl_status rbli_evaluate_body(rbl_call *call, rbl_value *const *given, const char *prefix, rbl_run **out)
+{
+    evaluation *outer = call->evaluation;
+    rbl_evaluate_options options = *outer->options;
+    options.output_folder = NULL;
+    options.only_node = NULL;
+    options.event = NULL;
+    char *whole = rbli_format(&outer->engine->base, "%s%s", outer->prefix ? outer->prefix : "", prefix);
+    if (!whole) return RBL_ERR_NO_MEMORY;
+    evaluation e = {.graph = call->node->body,
+        .engine = outer->engine,
+        .options = &options,
+        .distrust = outer->distrust,
+        .given = given,
+        .prefix = whole};
+    rbl_status status = begin(&e, no_node);
+    if (status == RBL_OK) {
+        for (uint32_t i = 0; i < e.needed_count; i++)
+            evaluate_node(&e, i);
+        if (e.cancelled) e.run->status = RBL_ERR_CANCELLED;
+        if (atomic_load(&e.undecodable)) atomic_store(&outer->undecodable, true);
+        status = e.run->status;
+        rbli_messages_copy(outer->run->messages, e.run->messages);
+        *out = e.run;
+    } else {
+        rbl_run_destroy(e.run);
+    }
+    end(&e);
+    rbli_allocator_free(outer->engine->allocator, whole);
+    return status;
 }
 
 rbl_status rbl_control_create(rbl_engine *engine, rbl_control **out)

@@ -31,9 +31,15 @@ void rbli_history_clear(rbli_allocator *allocator, rbli_history *history)
     *history = (rbli_history){0};
 }
 
+rbl_graph *rbli_graph_retain(rbl_graph *graph)
+{
+    atomic_fetch_add(&graph->root->references, 1);
+    return graph->root;
+}
+
 void rbl_graph_destroy(rbl_graph *graph)
 {
-    if (!graph) return;
+    if (!graph || atomic_fetch_sub(&graph->references, 1) != 1) return;
     rbli_allocator *allocator = graph->engine->allocator;
     for (size_t i = 0; i < graph->node_count; i++) {
         rbli_params_release(graph->nodes[i].params);
@@ -45,16 +51,27 @@ void rbl_graph_destroy(rbl_graph *graph)
         rbli_params_release(graph->variables[i].value);
         rbli_allocator_free(allocator, graph->variables[i].name);
         rbli_allocator_free(allocator, graph->variables[i].json);
-        rbli_allocator_free(allocator, (void *)graph->variables[i].desc.words);
     }
     rbli_allocator_free(allocator, graph->nodes);
     rbli_allocator_free(allocator, graph->variables);
     rbli_allocator_free(allocator, graph->history);
     rbli_allocator_free(allocator, graph->order);
-    rbli_allocator_free(allocator, graph->folder);
     rbli_name_table_free(&graph->ids);
-    rbli_json_destroy(graph->json);
-    rbli_source_release(graph->source);
+    while (graph->bodies) {
+        rbl_graph *body = graph->bodies;
+        graph->bodies = body->next_body;
+        rbl_graph_destroy(body);
+    }
+    while (graph->documents) {
+        rbli_document *document = graph->documents;
+        graph->documents = document->next;
+        rbli_json_destroy(document->json);
+        rbli_source_release(document->source);
+        rbli_allocator_free(allocator, document->folder);
+        rbli_allocator_free(allocator, document);
+    }
+    rbli_allocator_free(allocator, graph->aliases.data);
+    rbli_arena_free(&graph->strings);
     uv_mutex_destroy(&graph->mutex);
     uv_mutex_destroy(&graph->evaluating);
     rbli_allocator_free(allocator, graph);
@@ -156,8 +173,8 @@ static rbl_status reach_nodes(
         if (!rbli_params_use_variable(node->params, (int32_t)index)) continue;
         rbli_param_scope scope = {.allocator = graph->engine->allocator,
             .messages = messages,
-            .source = graph->source,
-            .folder = graph->folder,
+            .source = node->document->source,
+            .folder = node->document->folder,
             .node = node->id,
             .pointer = "",
             .node_offset = node->id_offset,
@@ -289,21 +306,30 @@ rbl_status rbl_graph_set_variable_text(
     return status;
 }
 
-/// Splits "/nodes/ID/params/REST" in the node's index and "/REST"; SIZE_MAX when it is not that.
+/// Splits "/nodes/ID/params/REST" in the node's index and "/REST"; SIZE_MAX when it is not that. The
+/// parameters of a node that is a graph are those of its node "inputs"; "~1" stands for the "/" of an id.
 static size_t split_pointer(rbl_graph *graph, const char *pointer, const char **rest)
 {
-    char id[128];
     const char *prefix = "/nodes/";
     if (strncmp(pointer, prefix, strlen(prefix)) != 0) return SIZE_MAX;
     pointer += strlen(prefix);
     size_t length = strcspn(pointer, "/");
-    if (length >= sizeof id) return SIZE_MAX;
-    memcpy(id, pointer, length);
-    id[length] = '\0';
-    pointer += length;
-    if (strncmp(pointer, "/params/", 8) != 0) return SIZE_MAX;
-    *rest = pointer + 7;
-    return rbl_graph_find_node(graph, id);
+    if (strncmp(pointer + length, "/params/", 8) != 0) return SIZE_MAX;
+    *rest = pointer + length + 7;
+    rbli_text id;
+    rbli_text_init(&id, graph->engine->allocator);
+    for (size_t i = 0; i < length; i++) {
+        bool escaped = pointer[i] == '~' && (pointer[i + 1] == '0' || pointer[i + 1] == '1');
+        char c = escaped ? (pointer[++i] == '0' ? '~' : '/') : pointer[i];
+        rbli_text_add(&id, &c, 1);
+    }
+    size_t node = id.data ? rbl_graph_find_node(graph, id.data) : SIZE_MAX;
+    if (node == SIZE_MAX) {
+        rbli_text_puts(&id, "/inputs");
+        if (!id.failed && id.data) node = rbl_graph_find_node(graph, id.data);
+    }
+    rbli_text_free(&id);
+    return node;
 }
 
 rbl_status rbl_graph_set_parameter(
@@ -327,8 +353,8 @@ rbl_status rbl_graph_set_parameter(
     RBL_TRY(parse_text(graph, pointer, json_text, list, &source, &json));
     rbli_param_scope scope = {.allocator = graph->engine->allocator,
         .messages = list,
-        .source = graph->source,
-        .folder = graph->folder,
+        .source = node->document->source,
+        .folder = node->document->folder,
         .node = node->id,
         .pointer = "",
         .node_offset = node->id_offset,

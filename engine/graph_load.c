@@ -1,43 +1,39 @@
 /// Loading a graph: everything wrong with it is reported in one run, each mistake where it stands.
 
-#include "engine/engine.h"
+#include "engine/loader.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
-#include "fracture/base/alloc.h"
 #include "fracture/base/file.h"
 
-enum {
-    MOST_NODES = 100000,
-    LONGEST_ID = 64,
-    MOST_CYCLES = 10, /* reported */
-};
-
-typedef struct loader {
-    rbl_engine *engine;
-    rbli_allocator *allocator;
-    rbl_graph *graph;
-    rbli_json *json;
-    rbl_messages *messages;
-    uint32_t *node_values;          /* [node_count] the nodes' JSON values */
-    size_t current;                 /* node whose parameters are being read */
-    RBLI_ARRAY(rbli_port_ref) refs; /* of that node */
-    bool failed, out_of_memory;
-} loader;
-
-static const rbli_json_value *at(const loader *l, uint32_t value)
+void *rbli_loader_alloc(rbli_loader *l, size_t bytes)
 {
-    return &l->json->values[value];
+    void *memory = rbli_arena_alloc(&l->root->strings, bytes, 1);
+    if (!memory) l->out_of_memory = true;
+    return memory;
 }
 
-/// Reports something about the JSON value `value`, at byte `offset`. `key`: a name under it that is missing,
-/// or NULL.
-static void tell(loader *l, rbl_severity severity, uint32_t value, uint32_t offset, const char *node,
-    const char *hint, const char *format, ...) RBL_PRINTF(7, 8);
-static void tell(loader *l, rbl_severity severity, uint32_t value, uint32_t offset, const char *node,
-    const char *hint, const char *format, ...)
+const char *rbli_loader_join(rbli_loader *l, const char *prefix, const char *text)
+{
+    size_t a = strlen(prefix), b = strlen(text);
+    char *joined = rbli_loader_alloc(l, a + b + 1);
+    if (!joined) return NULL;
+    memcpy(joined, prefix, a);
+    memcpy(joined + a, text, b + 1);
+    return joined;
+}
+
+void rbli_loader_enter(rbli_loader *l, rbli_document *document)
+{
+    l->document = document;
+    l->json = document->json;
+}
+
+void rbli_loader_tell(rbli_loader *l, rbl_severity severity, uint32_t value, uint32_t offset,
+    const char *node, const char *hint, const char *format, ...)
 {
     char text[1024];
     va_list arguments;
@@ -47,32 +43,32 @@ static void tell(loader *l, rbl_severity severity, uint32_t value, uint32_t offs
     rbli_text pointer;
     rbli_text_init(&pointer, l->allocator);
     rbli_json_pointer(l->json, value, &pointer);
-    rbli_place place = {l->graph->source, offset, node, pointer.data};
+    rbli_place place = {l->document->source, offset, node, pointer.data};
     rbli_message_add(
         l->messages, severity, severity == RBL_ERROR ? RBL_ERR_GRAPH : RBL_OK, &place, hint, text);
     rbli_text_free(&pointer);
     l->failed |= severity == RBL_ERROR;
 }
 
-/// Reports a value of the wrong JSON type unless the parser did.
-static void tell_type(loader *l, uint32_t value, const char *node, const char *what, const char *wanted)
+void rbli_loader_tell_type(
+    rbli_loader *l, uint32_t value, const char *node, const char *what, const char *wanted)
 {
-    if (at(l, value)->type == RBLI_JSON_BAD)
+    if (rbli_loader_at(l, value)->type == RBLI_JSON_BAD)
         l->failed = true;
     else
-        tell(l, RBL_ERROR, value, at(l, value)->offset, node, NULL, "%s must be %s, not %s", what, wanted,
-            rbli_json_type_words(at(l, value)->type));
+        rbli_loader_tell(l, RBL_ERROR, value, rbli_loader_at(l, value)->offset, node, NULL,
+            "%s must be %s, not %s", what, wanted, rbli_json_type_words(rbli_loader_at(l, value)->type));
 }
 
-/// Reports every member of an object that is not in `allowed` (ended by NULL).
-static void check_keys(loader *l, uint32_t object, const char *node, const char *const *allowed)
+void rbli_loader_check_keys(rbli_loader *l, uint32_t object, const char *node, const char *const *allowed)
 {
-    for (uint32_t m = at(l, object)->first_child; m != RBLI_JSON_NONE; m = at(l, m)->next) {
+    for (uint32_t m = rbli_loader_at(l, object)->first_child; m != RBLI_JSON_NONE;
+         m = rbli_loader_at(l, m)->next) {
         rbli_nearest nearest;
-        rbli_nearest_init(&nearest, at(l, m)->key);
+        rbli_nearest_init(&nearest, rbli_loader_at(l, m)->key);
         bool known = false;
         for (size_t i = 0; allowed[i] && !known; i++) {
-            known = strcmp(allowed[i], at(l, m)->key) == 0;
+            known = strcmp(allowed[i], rbli_loader_at(l, m)->key) == 0;
             rbli_nearest_feed(&nearest, allowed[i]);
         }
         if (known) continue;
@@ -82,12 +78,13 @@ static void check_keys(loader *l, uint32_t object, const char *node, const char 
         rbli_text_puts(&hint, "allowed: ");
         for (size_t i = 0; allowed[i]; i++)
             rbli_text_printf(&hint, "%s%s", i ? ", " : "", allowed[i]);
-        tell(l, RBL_ERROR, m, at(l, m)->key_offset, node, hint.data, "unknown key \"%s\"", at(l, m)->key);
+        rbli_loader_tell(l, RBL_ERROR, m, rbli_loader_at(l, m)->key_offset, node, hint.data,
+            "unknown key \"%s\"", rbli_loader_at(l, m)->key);
         rbli_text_free(&hint);
     }
 }
 
-static bool is_identifier(const char *name)
+bool rbli_is_identifier(const char *name)
 {
     size_t length = 0;
     for (; name[length]; length++) {
@@ -95,211 +92,31 @@ static bool is_identifier(const char *name)
         bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
         if (!letter && !(length > 0 && c >= '0' && c <= '9')) return false;
     }
-    return length >= 1 && length <= LONGEST_ID;
+    return length >= 1 && length <= RBLI_LONGEST_ID;
 }
 
-/* ---- Version and variables ---- */
+/* ---- Version ---- */
 
-static void check_version(loader *l)
+static void check_version(rbli_loader *l)
 {
     uint32_t version = rbli_json_member(l->json, 0, "rubble");
     if (version == RBLI_JSON_NONE) {
-        tell(l, RBL_ERROR, 0, at(l, 0)->offset, NULL, NULL,
+        rbli_loader_tell(l, RBL_ERROR, 0, rbli_loader_at(l, 0)->offset, NULL, NULL,
             "missing \"rubble\": %d (the version of the format)", RBL_GRAPH_VERSION);
-    } else if (at(l, version)->type != RBLI_JSON_NUMBER || !at(l, version)->is_integer) {
-        tell_type(l, version, NULL, "\"rubble\"", "an integer");
-    } else if (at(l, version)->integer != RBL_GRAPH_VERSION) {
+    } else if (rbli_loader_at(l, version)->type != RBLI_JSON_NUMBER ||
+               !rbli_loader_at(l, version)->is_integer) {
+        rbli_loader_tell_type(l, version, NULL, "\"rubble\"", "an integer");
+    } else if (rbli_loader_at(l, version)->integer != RBL_GRAPH_VERSION) {
         char hint[80];
         snprintf(hint, sizeof hint, "this program reads version %d", RBL_GRAPH_VERSION);
-        tell(l, RBL_ERROR, version, at(l, version)->offset, NULL, hint,
-            "unknown version %lld of the graph format", (long long)at(l, version)->integer);
+        rbli_loader_tell(l, RBL_ERROR, version, rbli_loader_at(l, version)->offset, NULL, hint,
+            "unknown version %lld of the graph format", (long long)rbli_loader_at(l, version)->integer);
     }
-}
-
-static const struct {
-    const char *word;
-    rbl_param_type type;
-} variable_types[] = {
-    {"int", RBL_PARAM_INT},
-    {"float", RBL_PARAM_FLOAT},
-    {"bool", RBL_PARAM_BOOL},
-    {"string", RBL_PARAM_STRING},
-    {"path", RBL_PARAM_PATH},
-    {"seed", RBL_PARAM_SEED},
-    {"enum", RBL_PARAM_ENUM},
-    {"vec3", RBL_PARAM_VEC3},
-};
-
-static void read_variable_type(loader *l, uint32_t object, rbli_variable *variable)
-{
-    uint32_t type = rbli_json_member(l->json, object, "type");
-    if (type == RBLI_JSON_NONE) {
-        tell(l, RBL_ERROR, object, at(l, object)->offset, NULL, NULL, "variable \"%s\" has no \"type\"",
-            variable->name);
-        return;
-    }
-    if (at(l, type)->type != RBLI_JSON_STRING) {
-        tell_type(l, type, NULL, "\"type\"", "a string");
-        return;
-    }
-    rbli_nearest nearest;
-    rbli_nearest_init(&nearest, at(l, type)->string);
-    for (size_t i = 0; i < sizeof variable_types / sizeof *variable_types; i++) {
-        if (strcmp(variable_types[i].word, at(l, type)->string) == 0)
-            variable->desc.type = variable_types[i].type;
-        rbli_nearest_feed(&nearest, variable_types[i].word);
-    }
-    if (variable->desc.type) return;
-    char hint[160];
-    snprintf(hint, sizeof hint, "%s%s%sallowed: int, float, bool, string, path, seed, enum, vec3",
-        nearest.best ? "did you mean \"" : "", nearest.best ? nearest.best : "", nearest.best ? "\"?\n" : "");
-    tell(l, RBL_ERROR, type, at(l, type)->offset, NULL, hint, "unknown type \"%s\" of a variable",
-        at(l, type)->string);
-}
-
-static void read_variable_bounds(loader *l, uint32_t object, rbli_variable *variable)
-{
-    rbl_param_type type = variable->desc.type;
-    bool number =
-        type == RBL_PARAM_INT || type == RBL_PARAM_FLOAT || type == RBL_PARAM_SEED || type == RBL_PARAM_VEC3;
-    const char *names[2] = {"min", "max"};
-    double bounds[2] = {-1.7976931348623157e308, 1.7976931348623157e308};
-    bool any = false;
-    for (size_t i = 0; i < 2; i++) {
-        uint32_t bound = rbli_json_member(l->json, object, names[i]);
-        if (bound == RBLI_JSON_NONE) continue;
-        if (!number && type)
-            tell(l, RBL_ERROR, bound, at(l, bound)->key_offset, NULL, NULL,
-                "a variable of type %s has no \"%s\"", rbli_param_type_word(type), names[i]);
-        else if (at(l, bound)->type != RBLI_JSON_NUMBER)
-            tell_type(l, bound, NULL, i ? "\"max\"" : "\"min\"", "a number");
-        else
-            bounds[i] = at(l, bound)->number;
-        any = true;
-    }
-    if (bounds[0] > bounds[1]) {
-        uint32_t min = rbli_json_member(l->json, object, "min");
-        tell(l, RBL_ERROR, min, at(l, min)->offset, NULL, NULL, "\"min\" is above \"max\"");
-        any = false;
-    }
-    if (!any) return;
-    variable->desc.min = bounds[0];
-    variable->desc.max = bounds[1];
-    /* "min": 0, "max": 0 means that bound; two zeros in a descriptor mean none. */
-    if (bounds[0] == 0 && bounds[1] == 0) variable->desc.max = 5e-324;
-}
-
-static void read_variable_words(loader *l, uint32_t object, rbli_variable *variable)
-{
-    uint32_t words = rbli_json_member(l->json, object, "words");
-    if (variable->desc.type != RBL_PARAM_ENUM) {
-        if (words != RBLI_JSON_NONE && variable->desc.type)
-            tell(l, RBL_ERROR, words, at(l, words)->key_offset, NULL, NULL, "only an enum has \"words\"");
-        return;
-    }
-    bool good =
-        words != RBLI_JSON_NONE && at(l, words)->type == RBLI_JSON_ARRAY && at(l, words)->child_count > 0;
-    for (uint32_t w = good ? at(l, words)->first_child : RBLI_JSON_NONE; w != RBLI_JSON_NONE;
-         w = at(l, w)->next)
-        good = good && at(l, w)->type == RBLI_JSON_STRING;
-    if (!good) {
-        uint32_t where = words != RBLI_JSON_NONE ? words : object;
-        tell(l, RBL_ERROR, where, at(l, where)->offset, NULL, NULL,
-            "an enum needs \"words\": a list of the words that it may be");
-        variable->desc.type = 0;
-        return;
-    }
-    const char **list = rbli_allocator_calloc(l->allocator, at(l, words)->child_count + 1, sizeof *list);
-    if (!list) {
-        l->out_of_memory = true;
-        variable->desc.type = 0;
-        return;
-    }
-    size_t count = 0;
-    for (uint32_t w = at(l, words)->first_child; w != RBLI_JSON_NONE; w = at(l, w)->next)
-        list[count++] = at(l, w)->string;
-    variable->desc.words = list;
-}
-
-static void read_variable_default(loader *l, uint32_t object, rbli_variable *variable)
-{
-    uint32_t value = rbli_json_member(l->json, object, "default");
-    if (value == RBLI_JSON_NONE || !variable->desc.type) return;
-    char pointer[LONGEST_ID + 32];
-    snprintf(pointer, sizeof pointer, "/vars/%s/default", variable->name);
-    rbli_param_scope scope = {.allocator = l->allocator,
-        .messages = l->messages,
-        .source = l->graph->source,
-        .folder = l->graph->folder,
-        .pointer = pointer,
-        .node_offset = at(l, value)->offset};
-    if (rbli_params_build_value(&scope, &variable->desc, l->json, value, &variable->value) != RBL_OK)
-        l->out_of_memory = true;
-    l->failed |= scope.failed;
-}
-
-static char *copy_text(loader *l, const char *text)
-{
-    size_t bytes = strlen(text) + 1;
-    char *copy = rbli_allocator_alloc(l->allocator, bytes, 1);
-    if (!copy) l->out_of_memory = true;
-    return copy ? memcpy(copy, text, bytes) : NULL;
-}
-
-static void read_variable(loader *l, uint32_t object)
-{
-    static const char *const keys[] = {"type", "default", "min", "max", "words", "text", NULL};
-    rbl_graph *graph = l->graph;
-    const char *name = at(l, object)->key;
-    for (size_t i = 0; i < graph->variable_count; i++)
-        if (strcmp(graph->variables[i].name, name) == 0) return; /* reported by the parser */
-    bool named = is_identifier(name);
-    if (!named)
-        tell(l, RBL_ERROR, object, at(l, object)->key_offset, NULL,
-            "names: letters, digits and _, not beginning with a digit, at most 64",
-            "\"%s\" cannot name a variable", name);
-    if (at(l, object)->type != RBLI_JSON_OBJECT) {
-        tell_type(l, object, NULL, "a variable", "an object like {\"type\": \"int\", \"default\": 1}");
-        return;
-    }
-    rbli_variable *variable = &graph->variables[graph->variable_count];
-    *variable = (rbli_variable){.name = copy_text(l, name), .offset = at(l, object)->key_offset};
-    if (!variable->name) return;
-    graph->variable_count++;
-    variable->desc.name = variable->name;
-    check_keys(l, object, NULL, keys);
-    read_variable_type(l, object, variable);
-    read_variable_bounds(l, object, variable);
-    read_variable_words(l, object, variable);
-    read_variable_default(l, object, variable);
-    if (!named || !variable->desc.type) variable->used = true; /* one error is enough */
-    rbli_text json;
-    rbli_text_init(&json, l->allocator);
-    if (variable->value) rbli_param_json(rbli_params_root(variable->value), &json);
-    if (rbli_text_take(&json, &variable->json) != RBL_OK) l->out_of_memory = true;
-}
-
-static void read_variables(loader *l)
-{
-    uint32_t vars = rbli_json_member(l->json, 0, "vars");
-    if (vars == RBLI_JSON_NONE) return;
-    if (at(l, vars)->type != RBLI_JSON_OBJECT) {
-        tell_type(l, vars, NULL, "\"vars\"", "an object");
-        return;
-    }
-    l->graph->variables =
-        rbli_allocator_calloc(l->allocator, at(l, vars)->child_count, sizeof(rbli_variable));
-    if (!l->graph->variables) {
-        l->out_of_memory = true;
-        return;
-    }
-    for (uint32_t v = at(l, vars)->first_child; v != RBLI_JSON_NONE && !l->out_of_memory; v = at(l, v)->next)
-        read_variable(l, v);
 }
 
 /* ---- Nodes and their types ---- */
 
-static void tell_unknown_type(loader *l, uint32_t value, const char *node, const char *type)
+static void tell_unknown_type(rbli_loader *l, uint32_t value, const char *node, const char *type)
 {
     rbli_text hint;
     rbli_text_init(&hint, l->allocator);
@@ -312,19 +129,15 @@ static void tell_unknown_type(loader *l, uint32_t value, const char *node, const
         if (strcmp(name, before) != 0) rbli_text_printf(&hint, "%s%s", *before ? ", " : "", name);
         before = name;
     }
-    tell(l, RBL_ERROR, value, at(l, value)->offset, node, hint.data, "unknown node type \"%s\"", type);
+    rbli_loader_tell(l, RBL_ERROR, value, rbli_loader_at(l, value)->offset, node, hint.data,
+        "unknown node type \"%s\"", type);
     rbli_text_free(&hint);
 }
 
-static void find_type(loader *l, uint32_t value, rbli_graph_node *node)
+static void find_type(rbli_loader *l, uint32_t value, rbli_graph_node *node)
 {
     char name[256];
-    const char *text = at(l, value)->string, *pin = strchr(text, '@');
-    if (strncmp(text, "graph:", 6) == 0) {
-        tell(l, RBL_ERROR, value, at(l, value)->offset, node->id, NULL,
-            "subgraphs are not supported by this version");
-        return;
-    }
+    const char *text = rbli_loader_at(l, value)->string, *pin = strchr(text, '@');
     size_t length = pin ? (size_t)(pin - text) : strlen(text);
     if (length >= sizeof name) length = sizeof name - 1;
     memcpy(name, text, length);
@@ -334,7 +147,7 @@ static void find_type(loader *l, uint32_t value, rbli_graph_node *node)
         char *end;
         long number = strtol(pin + 1, &end, 10);
         if (pin[1] < '1' || pin[1] > '9' || *end || number > INT32_MAX) {
-            tell(l, RBL_ERROR, value, at(l, value)->offset, node->id, NULL,
+            rbli_loader_tell(l, RBL_ERROR, value, rbli_loader_at(l, value)->offset, node->id, NULL,
                 "a version is a number from 1: \"%s@2\", not \"%s\"", name, text);
             return;
         }
@@ -347,87 +160,174 @@ static void find_type(loader *l, uint32_t value, rbli_graph_node *node)
     }
     node->type = version ? rbli_find_type(l->engine, name, version) : newest;
     if (!node->type)
-        tell(l, RBL_ERROR, value, at(l, value)->offset, node->id, NULL,
+        rbli_loader_tell(l, RBL_ERROR, value, rbli_loader_at(l, value)->offset, node->id, NULL,
             "node type %s has no version %d; the newest is %d", name, version, newest->desc->version);
     else if (node->type != newest)
-        tell(l, RBL_WARNING, value, at(l, value)->offset, node->id, NULL,
+        rbli_loader_tell(l, RBL_WARNING, value, rbli_loader_at(l, value)->offset, node->id, NULL,
             "version %d of %s is old; the newest is %d", version, name, newest->desc->version);
 }
 
-static void read_node(loader *l, uint32_t object, rbli_graph_node *node)
-{
-    static const char *const keys[] = {"type", "in", "params", NULL};
-    *node = (rbli_graph_node){.id = at(l, object)->key, .id_offset = at(l, object)->key_offset};
-    if (!is_identifier(node->id))
-        tell(l, RBL_ERROR, object, node->id_offset, NULL,
-            "ids: letters, digits and _, not beginning with a digit, at most 64",
-            "\"%s\" cannot be a node's id", node->id);
-    if (at(l, object)->type != RBLI_JSON_OBJECT) {
-        tell_type(l, object, node->id, "a node", "an object like {\"type\": \"…\"}");
-        return;
-    }
-    check_keys(l, object, node->id, keys);
-    uint32_t type = rbli_json_member(l->json, object, "type");
-    if (type == RBLI_JSON_NONE)
-        tell(l, RBL_ERROR, object, at(l, object)->offset, node->id, NULL, "missing \"type\"");
-    else if (at(l, type)->type != RBLI_JSON_STRING)
-        tell_type(l, type, node->id, "\"type\"", "a string");
-    else
-        find_type(l, type, node);
-}
-
-static void read_nodes(loader *l)
+rbli_graph_node *rbli_loader_add_node(rbli_loader *l, const char *id, uint32_t object)
 {
     rbl_graph *graph = l->graph;
-    uint32_t nodes = rbli_json_member(l->json, 0, "nodes");
-    if (nodes == RBLI_JSON_NONE) {
-        tell(l, RBL_ERROR, 0, at(l, 0)->offset, NULL, NULL, "missing \"nodes\"");
+    if (graph->node_count >= RBLI_MOST_NODES) {
+        if (!l->too_many)
+            rbli_loader_tell(l, RBL_ERROR, object, rbli_loader_at(l, object)->key_offset, NULL, NULL,
+                "too many nodes: with the graphs within it a graph may have %d", RBLI_MOST_NODES);
+        l->too_many = true;
+        return NULL;
+    }
+    if (graph->node_count == l->node_capacity) {
+        size_t capacity = l->node_capacity ? 2 * l->node_capacity : 64;
+        rbli_graph_node *nodes = rbli_allocator_realloc(l->allocator, graph->nodes, capacity, sizeof *nodes);
+        if (!nodes) {
+            l->out_of_memory = true;
+            return NULL;
+        }
+        graph->nodes = nodes;
+        l->node_capacity = capacity;
+    }
+    rbli_text pointer;
+    rbli_text_init(&pointer, l->allocator);
+    rbli_json_pointer(l->json, object, &pointer);
+    rbli_graph_node node = {.id = id,
+        .document = l->document,
+        .pointer = rbli_loader_join(l, "", pointer.data ? pointer.data : ""),
+        .id_offset = rbli_loader_at(l, object)->key_offset};
+    rbli_text_free(&pointer);
+    size_t existing;
+    if (!node.pointer || rbli_name_table_add(&graph->ids, id, graph->node_count, &existing) != RBL_OK) {
+        l->out_of_memory = true;
+        return NULL;
+    }
+    graph->nodes[graph->node_count] = node;
+    return &graph->nodes[graph->node_count++];
+}
+
+static void read_node(rbli_loader *l, rbli_frame *frame, size_t index)
+{
+    static const char *const keys[] = {"type", "in", "params", NULL};
+    rbli_frame_node *local = &frame->nodes[index];
+    uint32_t object = local->value;
+    const char *id = *frame->prefix ? rbli_loader_join(l, frame->prefix, local->id) : local->id;
+    if (!id) return;
+    if (!rbli_is_identifier(local->id))
+        rbli_loader_tell(l, RBL_ERROR, object, rbli_loader_at(l, object)->key_offset, NULL,
+            "ids: letters, digits and _, not beginning with a digit, at most 64",
+            "\"%s\" cannot be a node's id", id);
+    else if (frame->name && strcmp(local->id, "inputs") == 0)
+        rbli_loader_tell(l, RBL_ERROR, object, rbli_loader_at(l, object)->key_offset, NULL,
+            "\"inputs.NAME\" is what comes in",
+            "in a graph within the graph no node can be called \"inputs\"");
+    uint32_t type = RBLI_JSON_NONE;
+    if (rbli_loader_at(l, object)->type != RBLI_JSON_OBJECT) {
+        rbli_loader_tell_type(l, object, id, "a node", "an object like {\"type\": \"…\"}");
+    } else {
+        rbli_loader_check_keys(l, object, id, keys);
+        type = rbli_json_member(l->json, object, "type");
+        if (type == RBLI_JSON_NONE)
+            rbli_loader_tell(
+                l, RBL_ERROR, object, rbli_loader_at(l, object)->offset, id, NULL, "missing \"type\"");
+        else if (rbli_loader_at(l, type)->type != RBLI_JSON_STRING) {
+            rbli_loader_tell_type(l, type, id, "\"type\"", "a string");
+            type = RBLI_JSON_NONE;
+        }
+    }
+    if (type != RBLI_JSON_NONE && strncmp(rbli_loader_at(l, type)->string, "graph:", 6) == 0) {
+        rbli_load_graph_node(l, frame, index, type);
         return;
     }
-    if (at(l, nodes)->type != RBLI_JSON_OBJECT) {
-        tell_type(l, nodes, NULL, "\"nodes\"", "an object");
-        return;
-    }
-    if (at(l, nodes)->child_count == 0) {
-        tell(l, RBL_ERROR, nodes, at(l, nodes)->offset, NULL, NULL, "the graph has no node");
-        return;
-    }
-    if (at(l, nodes)->child_count > MOST_NODES) {
-        tell(l, RBL_ERROR, nodes, at(l, nodes)->offset, NULL, NULL, "%u nodes; a graph may have 100000",
-            at(l, nodes)->child_count);
-        return;
-    }
-    graph->nodes = rbli_allocator_calloc(l->allocator, at(l, nodes)->child_count, sizeof *graph->nodes);
-    l->node_values = rbli_allocator_calloc(l->allocator, at(l, nodes)->child_count, sizeof *l->node_values);
-    if (!graph->nodes || !l->node_values) {
+    rbli_graph_node *node = rbli_loader_add_node(l, id, object);
+    if (!node) return;
+    local->node = (uint32_t)(l->graph->node_count - 1);
+    if (type != RBLI_JSON_NONE) find_type(l, type, node);
+}
+
+/// The frame's own list of nodes.
+static void list_nodes(rbli_loader *l, rbli_frame *frame, uint32_t nodes)
+{
+    frame->nodes =
+        rbli_arena_alloc(&l->root->strings, rbli_loader_at(l, nodes)->child_count + 1, sizeof *frame->nodes);
+    if (!frame->nodes) {
         l->out_of_memory = true;
         return;
     }
-    for (uint32_t n = at(l, nodes)->first_child; n != RBLI_JSON_NONE; n = at(l, n)->next) {
+    for (uint32_t n = rbli_loader_at(l, nodes)->first_child; n != RBLI_JSON_NONE;
+         n = rbli_loader_at(l, n)->next) {
         size_t existing;
-        if (rbli_name_table_add(&graph->ids, at(l, n)->key, graph->node_count, &existing) != RBL_OK) {
+        const char *id = rbli_loader_at(l, n)->key;
+        if (rbli_name_table_add(&frame->ids, id, frame->node_count, &existing) != RBL_OK) {
             l->out_of_memory = true;
             return;
         }
         if (existing != SIZE_MAX) continue; /* reported by the parser */
-        l->node_values[graph->node_count] = n;
-        read_node(l, n, &graph->nodes[graph->node_count++]);
+        frame->nodes[frame->node_count++] = (rbli_frame_node){.id = id, .value = n, .node = UINT32_MAX};
     }
+}
+
+static void read_nodes(rbli_loader *l, rbli_frame *frame)
+{
+    uint32_t object = frame->object, nodes = rbli_json_member(l->json, object, "nodes");
+    if (nodes == RBLI_JSON_NONE) {
+        /* A file may hold nothing but graphs for others. */
+        if (frame->name || rbli_json_member(l->json, object, "graphs") == RBLI_JSON_NONE)
+            rbli_loader_tell(
+                l, RBL_ERROR, object, rbli_loader_at(l, object)->offset, NULL, NULL, "missing \"nodes\"");
+    } else if (rbli_loader_at(l, nodes)->type != RBLI_JSON_OBJECT) {
+        rbli_loader_tell_type(l, nodes, NULL, "\"nodes\"", "an object");
+    } else if (rbli_loader_at(l, nodes)->child_count == 0) {
+        rbli_loader_tell(
+            l, RBL_ERROR, nodes, rbli_loader_at(l, nodes)->offset, NULL, NULL, "the graph has no node");
+    } else if (rbli_loader_at(l, nodes)->child_count > RBLI_MOST_NODES) {
+        rbli_loader_tell(l, RBL_ERROR, nodes, rbli_loader_at(l, nodes)->offset, NULL, NULL,
+            "%u nodes; a graph may have %d", rbli_loader_at(l, nodes)->child_count, RBLI_MOST_NODES);
+    } else {
+        list_nodes(l, frame, nodes);
+        for (size_t i = 0; i < frame->node_count && !l->out_of_memory && !l->too_many; i++)
+            read_node(l, frame, i);
+    }
+}
+
+rbli_frame *rbli_load_frame(rbli_loader *l, rbli_frame *parent, rbli_document *document, uint32_t object,
+    const char *name, const char *prefix, uint32_t inputs)
+{
+    rbli_frame *frame = rbli_arena_alloc(&l->root->strings, 1, sizeof *frame);
+    if (!frame) {
+        l->out_of_memory = true;
+        return NULL;
+    }
+    *frame = (rbli_frame){.parent = parent,
+        .next = l->frames,
+        .document = document,
+        .graph = l->graph,
+        .object = object,
+        .inputs = inputs,
+        .name = name,
+        .prefix = prefix,
+        .depth = parent ? parent->depth + 1 : 0};
+    l->frames = frame;
+    rbli_name_table_init(&frame->ids, l->allocator);
+    rbli_document *before = l->document;
+    rbli_loader_enter(l, document);
+    read_nodes(l, frame);
+    rbli_loader_enter(l, before);
+    return frame;
 }
 
 /* ---- Connections ---- */
 
-static void tell_unknown_node(loader *l, const rbli_place *place, const char *id)
+static void tell_unknown_node(
+    rbli_loader *l, const rbli_frame *graph, const rbli_place *place, const char *id)
 {
-    rbl_graph *graph = l->graph;
     rbli_nearest nearest;
     rbli_nearest_init(&nearest, id);
     for (size_t i = 0; i < graph->node_count; i++)
         rbli_nearest_feed(&nearest, graph->nodes[i].id);
+    if (graph->name) rbli_nearest_feed(&nearest, "inputs");
     rbli_text hint;
     rbli_text_init(&hint, l->allocator);
     if (nearest.best) rbli_text_printf(&hint, "did you mean \"%s\"?\n", nearest.best);
-    rbli_text_puts(&hint, "nodes: ");
+    rbli_text_puts(&hint, graph->name ? "nodes: inputs, " : "nodes: ");
     for (size_t i = 0; i < graph->node_count && i < 40; i++)
         rbli_text_printf(&hint, "%s%s", i ? ", " : "", graph->nodes[i].id);
     if (graph->node_count > 40) rbli_text_printf(&hint, " and %zu more", graph->node_count - 40);
@@ -436,7 +336,7 @@ static void tell_unknown_node(loader *l, const rbli_place *place, const char *id
     l->failed = true;
 }
 
-static void tell_unknown_port(loader *l, const rbli_place *place, const char *what, const char *name,
+static void tell_unknown_port(rbli_loader *l, const rbli_place *place, const char *what, const char *name,
     const rbl_node_desc *desc, const rbl_port_desc *ports)
 {
     rbli_text hint;
@@ -455,9 +355,8 @@ static void tell_unknown_port(loader *l, const rbli_place *place, const char *wh
     l->failed = true;
 }
 
-/// Finds "node" or "node.port". False when it was reported; *kind is 0 when the node's type is not known.
-static bool find_output(
-    loader *l, const rbli_place *place, const char *text, rbli_port_ref *ref, rbl_value_kind *kind)
+bool rbli_find_output(rbli_loader *l, rbli_frame *frame, const rbli_place *place, const char *text,
+    rbli_port_ref *ref, rbl_value_kind *kind)
 {
     rbl_graph *graph = l->graph;
     char id[256];
@@ -467,24 +366,33 @@ static bool find_output(
     memcpy(id, text, length);
     id[length] = '\0';
     *kind = 0;
-    size_t node = rbli_name_table_find(&graph->ids, id);
-    if (node == SIZE_MAX) {
-        tell_unknown_node(l, place, id);
-        return false;
+    rbli_frame_node inputs = {.id = "inputs", .node = frame->inputs};
+    const rbli_frame_node *local = &inputs;
+    if (!frame->name || strcmp(id, "inputs") != 0) {
+        size_t found = rbli_name_table_find(&frame->ids, id);
+        if (found == SIZE_MAX) {
+            if (place) tell_unknown_node(l, frame, place, id);
+            return false;
+        }
+        local = &frame->nodes[found];
     }
-    *ref = (rbli_port_ref){(uint32_t)node, 0, (uint32_t)place->offset};
-    const rbli_node_type *type = graph->nodes[node].type;
+    if (local->inside)
+        return rbli_find_graph_output(l, local->inside, place, id, dot ? dot + 1 : NULL, ref, kind);
+    if (local->node == UINT32_MAX) return l->failed = true, false; /* reported at that node */
+    *ref = (rbli_port_ref){local->node, 0, place ? (uint32_t)place->offset : 0};
+    const rbli_node_type *type = graph->nodes[local->node].type;
     if (!type) return true; /* reported at that node */
     const rbl_port_desc *ports = type->desc->outputs;
     size_t port = dot ? rbli_find_port(ports, dot + 1) : 0;
     if (!dot && type->output_count == 0) {
-        rbli_message_addf(l->messages, RBL_ERROR, RBL_ERR_GRAPH, place, NULL,
-            "node \"%s\" (%s) has no output", id, type->desc->type);
+        if (place)
+            rbli_message_addf(l->messages, RBL_ERROR, RBL_ERR_GRAPH, place, NULL,
+                "node \"%s\" (%s) has no output", id, type->desc->type);
         l->failed = true;
         return false;
     }
     if (port == SIZE_MAX) {
-        tell_unknown_port(l, place, "output", dot + 1, type->desc, ports);
+        if (place) tell_unknown_port(l, place, "output", dot + 1, type->desc, ports);
         return false;
     }
     ref->port = (uint32_t)port;
@@ -492,73 +400,78 @@ static bool find_output(
     return true;
 }
 
-static void add_ref(loader *l, rbli_port_ref ref)
+static void add_ref(rbli_loader *l, rbli_port_ref ref)
 {
     if (rbli_array_push(&l->engine->base, &l->refs, ref) != RBL_OK) l->out_of_memory = true;
 }
 
-static void read_connection(loader *l, const rbli_graph_node *node, const rbl_port_desc *port, uint32_t value)
+static void read_connection(
+    rbli_loader *l, const rbli_graph_node *node, const rbl_port_desc *port, uint32_t value)
 {
-    if (at(l, value)->type != RBLI_JSON_STRING) {
-        tell_type(l, value, node->id, "a connection", "a string like \"node\" or \"node.port\"");
+    if (rbli_loader_at(l, value)->type != RBLI_JSON_STRING) {
+        rbli_loader_tell_type(l, value, node->id, "a connection", "a string like \"node\" or \"node.port\"");
         return;
     }
     rbli_text pointer;
     rbli_text_init(&pointer, l->allocator);
     rbli_json_pointer(l->json, value, &pointer);
-    rbli_place place = {l->graph->source, at(l, value)->offset, node->id, pointer.data};
+    rbli_place place = {l->document->source, rbli_loader_at(l, value)->offset, node->id, pointer.data};
     rbli_port_ref ref;
     rbl_value_kind kind;
-    if (find_output(l, &place, at(l, value)->string, &ref, &kind)) {
+    if (rbli_find_output(l, l->frame, &place, rbli_loader_at(l, value)->string, &ref, &kind)) {
         add_ref(l, ref);
         if (kind && !rbli_value_kind_fits(kind, port->kind)) {
             rbli_message_addf(l->messages, RBL_ERROR, RBL_ERR_GRAPH, &place, NULL,
                 "input \"%s\" takes a value of kind %s, but \"%s\" gives one of kind %s", port->name,
-                rbli_value_kind_word(port->kind), at(l, value)->string, rbli_value_kind_word(kind));
+                rbli_value_kind_word(port->kind), rbli_loader_at(l, value)->string,
+                rbli_value_kind_word(kind));
             l->failed = true;
         }
     }
     rbli_text_free(&pointer);
 }
 
-static void read_input(loader *l, rbli_graph_node *node, const rbl_port_desc *port, uint32_t value)
+static void read_input(rbli_loader *l, rbli_graph_node *node, const rbl_port_desc *port, uint32_t value)
 {
-    if (at(l, value)->type != RBLI_JSON_ARRAY) {
+    if (rbli_loader_at(l, value)->type != RBLI_JSON_ARRAY) {
         read_connection(l, node, port, value);
     } else if (!port->several) {
-        tell(l, RBL_ERROR, value, at(l, value)->offset, node->id, NULL,
+        rbli_loader_tell(l, RBL_ERROR, value, rbli_loader_at(l, value)->offset, node->id, NULL,
             "input \"%s\" takes one connection, not a list", port->name);
     } else {
-        if (at(l, value)->child_count == 0 && !port->optional)
-            tell(l, RBL_ERROR, value, at(l, value)->offset, node->id, NULL, "input \"%s\" needs a connection",
-                port->name);
-        for (uint32_t c = at(l, value)->first_child; c != RBLI_JSON_NONE; c = at(l, c)->next)
+        if (rbli_loader_at(l, value)->child_count == 0 && !port->optional)
+            rbli_loader_tell(l, RBL_ERROR, value, rbli_loader_at(l, value)->offset, node->id, NULL,
+                "input \"%s\" needs a connection", port->name);
+        for (uint32_t c = rbli_loader_at(l, value)->first_child; c != RBLI_JSON_NONE;
+             c = rbli_loader_at(l, c)->next)
             read_connection(l, node, port, c);
     }
 }
 
-static void tell_unknown_inputs(loader *l, const rbli_graph_node *node, uint32_t in)
+static void tell_unknown_inputs(rbli_loader *l, const rbli_graph_node *node, uint32_t in)
 {
     const rbl_port_desc *ports = node->type->desc->inputs;
-    for (uint32_t m = at(l, in)->first_child; m != RBLI_JSON_NONE; m = at(l, m)->next) {
-        if (rbli_find_port(ports, at(l, m)->key) != SIZE_MAX) continue;
+    for (uint32_t m = rbli_loader_at(l, in)->first_child; m != RBLI_JSON_NONE;
+         m = rbli_loader_at(l, m)->next) {
+        if (rbli_find_port(ports, rbli_loader_at(l, m)->key) != SIZE_MAX) continue;
         rbli_text pointer;
         rbli_text_init(&pointer, l->allocator);
         rbli_json_pointer(l->json, m, &pointer);
-        rbli_place place = {l->graph->source, at(l, m)->key_offset, node->id, pointer.data};
-        tell_unknown_port(l, &place, "input", at(l, m)->key, node->type->desc, ports);
+        rbli_place place = {l->document->source, rbli_loader_at(l, m)->key_offset, node->id, pointer.data};
+        tell_unknown_port(l, &place, "input", rbli_loader_at(l, m)->key, node->type->desc, ports);
         rbli_text_free(&pointer);
     }
 }
 
 /// True when a name that is no port is nearest to `port`: it was reported, with this one as what was meant.
-static bool is_misspelt(loader *l, uint32_t in, const rbl_port_desc *ports, const char *port)
+static bool is_misspelt(rbli_loader *l, uint32_t in, const rbl_port_desc *ports, const char *port)
 {
     if (in == RBLI_JSON_NONE) return false;
-    for (uint32_t m = at(l, in)->first_child; m != RBLI_JSON_NONE; m = at(l, m)->next) {
-        if (rbli_find_port(ports, at(l, m)->key) != SIZE_MAX) continue;
+    for (uint32_t m = rbli_loader_at(l, in)->first_child; m != RBLI_JSON_NONE;
+         m = rbli_loader_at(l, m)->next) {
+        if (rbli_find_port(ports, rbli_loader_at(l, m)->key) != SIZE_MAX) continue;
         rbli_nearest nearest;
-        rbli_nearest_init(&nearest, at(l, m)->key);
+        rbli_nearest_init(&nearest, rbli_loader_at(l, m)->key);
         for (size_t i = 0; ports[i].name; i++)
             rbli_nearest_feed(&nearest, ports[i].name);
         if (nearest.best && strcmp(nearest.best, port) == 0) return true;
@@ -566,12 +479,12 @@ static bool is_misspelt(loader *l, uint32_t in, const rbl_port_desc *ports, cons
     return false;
 }
 
-static void read_inputs(loader *l, rbli_graph_node *node, uint32_t object)
+static void read_inputs(rbli_loader *l, rbli_graph_node *node, uint32_t object)
 {
     uint32_t in = rbli_json_member(l->json, object, "in");
-    bool malformed = in != RBLI_JSON_NONE && at(l, in)->type != RBLI_JSON_OBJECT;
+    bool malformed = in != RBLI_JSON_NONE && rbli_loader_at(l, in)->type != RBLI_JSON_OBJECT;
     if (malformed) {
-        tell_type(l, in, node->id, "\"in\"", "an object like {\"collection\": \"node\"}");
+        rbli_loader_tell_type(l, in, node->id, "\"in\"", "an object like {\"collection\": \"node\"}");
         in = RBLI_JSON_NONE;
     }
     if (in != RBLI_JSON_NONE) tell_unknown_inputs(l, node, in);
@@ -590,7 +503,7 @@ static void read_inputs(loader *l, rbli_graph_node *node, uint32_t object)
         } else if (!port->optional && !malformed &&
                    !is_misspelt(l, in, node->type->desc->inputs, port->name)) {
             uint32_t where = in != RBLI_JSON_NONE ? in : object;
-            tell(l, RBL_ERROR, where, at(l, where)->offset, node->id, NULL,
+            rbli_loader_tell(l, RBL_ERROR, where, rbli_loader_at(l, where)->offset, node->id, NULL,
                 "input \"%s\" (kind %s) is not connected", port->name, rbli_value_kind_word(port->kind));
         }
     }
@@ -601,84 +514,116 @@ static void read_inputs(loader *l, rbli_graph_node *node, uint32_t object)
 
 static int32_t connect_parameter(void *user, const rbli_place *place, const char *text, rbl_value_kind *kind)
 {
-    loader *l = user;
+    rbli_loader *l = user;
     const rbli_graph_node *node = &l->graph->nodes[l->current];
     rbli_port_ref ref;
-    if (!find_output(l, place, text, &ref, kind) || !*kind) return -1;
+    if (!rbli_find_output(l, l->frame, place, text, &ref, kind) || !*kind) return -1;
     size_t number = l->refs.count - node->input_start[node->type->input_count];
     add_ref(l, ref);
     return (int32_t)number;
 }
 
-static void read_parameters(loader *l, rbli_graph_node *node, uint32_t object)
+static void read_parameters(rbli_loader *l, rbli_graph_node *node, uint32_t object)
 {
-    char pointer[LONGEST_ID * 8];
-    snprintf(pointer, sizeof pointer, "/nodes/%s/params", node->id);
+    rbli_text pointer;
+    rbli_text_init(&pointer, l->allocator);
+    rbli_json_pointer(l->json, object, &pointer);
+    rbli_text_puts(&pointer, "/params");
     rbli_param_scope scope = {.allocator = l->allocator,
         .messages = l->messages,
-        .source = l->graph->source,
-        .folder = l->graph->folder,
+        .source = l->document->source,
+        .folder = l->document->folder,
         .node = node->id,
-        .pointer = pointer,
-        .node_offset = node->id_offset,
-        .variables = l->graph->variables,
-        .variable_count = l->graph->variable_count,
+        .pointer = pointer.data ? pointer.data : "",
+        .node_offset = rbli_loader_at(l, object)->key_offset,
+        .variables = l->root->variables,
+        .variable_count = l->frame->name ? 0 : l->root->variable_count,
+        .inside_graph = l->frame->name != NULL,
         .from = connect_parameter,
         .user = l};
     uint32_t params = rbli_json_member(l->json, object, "params");
     if (rbli_params_build(
             &scope, node->type->desc->params, l->json, params, node->type->defaults, &node->params) != RBL_OK)
         l->out_of_memory = true;
+    rbli_text_free(&pointer);
     l->failed |= scope.failed;
 }
 
 /// Variables that are used by the parameters of a node whose type is not known are no reason for a warning.
-static void note_variables(loader *l, uint32_t object)
+static void note_variables(rbli_loader *l, uint32_t object)
 {
     uint32_t first = object, end = object;
-    while (end < l->json->count && at(l, end)->offset < at(l, object)->end)
+    while (end < l->json->count && rbli_loader_at(l, end)->offset < rbli_loader_at(l, object)->end)
         end++;
     for (uint32_t v = first; v < end; v++) {
-        if (at(l, v)->type != RBLI_JSON_STRING || !at(l, v)->key || strcmp(at(l, v)->key, "var") != 0)
+        if (rbli_loader_at(l, v)->type != RBLI_JSON_STRING || !rbli_loader_at(l, v)->key ||
+            strcmp(rbli_loader_at(l, v)->key, "var") != 0)
             continue;
-        for (size_t i = 0; i < l->graph->variable_count; i++)
-            if (strcmp(l->graph->variables[i].name, at(l, v)->string) == 0)
-                l->graph->variables[i].used = true;
+        for (size_t i = 0; i < l->root->variable_count; i++)
+            if (strcmp(l->root->variables[i].name, rbli_loader_at(l, v)->string) == 0)
+                l->root->variables[i].used = true;
     }
 }
 
-static void connect_nodes(loader *l)
+void rbli_connect_node(rbli_loader *l, uint32_t index, uint32_t object)
 {
-    for (size_t i = 0; i < l->graph->node_count && !l->out_of_memory; i++) {
-        rbli_graph_node *node = &l->graph->nodes[i];
-        uint32_t object = l->node_values[i];
-        if (!node->type) {
-            note_variables(l, object);
-            continue;
-        }
-        l->current = i;
-        l->refs.count = 0;
-        read_inputs(l, node, object);
-        if (l->out_of_memory) return;
-        read_parameters(l, node, object);
-        node->refs = rbli_allocator_alloc(l->allocator, l->refs.count, sizeof *node->refs);
-        if (!node->refs) {
-            l->out_of_memory = true;
-            return;
-        }
-        if (l->refs.count) memcpy(node->refs, l->refs.data, l->refs.count * sizeof *node->refs);
-        node->ref_count = (uint32_t)l->refs.count;
+    rbli_graph_node *node = &l->graph->nodes[index];
+    if (!node->type) {
+        note_variables(l, object);
+        return;
     }
+    l->current = index;
+    l->refs.count = 0;
+    read_inputs(l, node, object);
+    if (l->out_of_memory) return;
+    read_parameters(l, node, object);
+    node->refs = rbli_allocator_alloc(l->allocator, l->refs.count, sizeof *node->refs);
+    if (!node->refs) {
+        l->out_of_memory = true;
+        return;
+    }
+    if (l->refs.count) memcpy(node->refs, l->refs.data, l->refs.count * sizeof *node->refs);
+    node->ref_count = (uint32_t)l->refs.count;
+    if (node->type->desc->flags & RBL_NODE_RUNS_GRAPH) rbli_load_body(l, index, object);
 }
 
-static void warn_unused(loader *l)
+void rbli_connect_frame(rbli_loader *l, rbli_frame *frame)
+{
+    rbli_frame *before = l->frame;
+    rbli_document *document = l->document;
+    for (size_t i = 0; i < frame->node_count && !l->out_of_memory; i++) {
+        const rbli_frame_node *local = &frame->nodes[i];
+        rbli_loader_enter(l, frame->document);
+        l->frame = frame;
+        if (local->node == UINT32_MAX) {
+            note_variables(l, local->value);
+            continue;
+        }
+        rbli_graph_node *node = &l->graph->nodes[local->node];
+        const char *id = node->id;
+        if (local->inside) { /* messages name the node that stands in the file */
+            node->id = rbli_loader_join(l, frame->prefix, local->id);
+            if (!node->id) node->id = id;
+        }
+        rbli_connect_node(l, local->node, local->value);
+        node->id = id;
+        if (local->inside) rbli_connect_frame(l, local->inside);
+    }
+    rbli_loader_enter(l, frame->document);
+    l->frame = frame;
+    if (frame->name && !l->out_of_memory) rbli_check_outputs(l, frame);
+    l->frame = before;
+    rbli_loader_enter(l, document);
+}
+
+static void warn_unused(rbli_loader *l)
 {
     for (size_t i = 0; i < l->graph->variable_count; i++) {
         const rbli_variable *variable = &l->graph->variables[i];
         if (variable->used) continue;
-        char pointer[LONGEST_ID * 8];
+        char pointer[RBLI_LONGEST_ID * 8];
         snprintf(pointer, sizeof pointer, "/vars/%s", variable->name);
-        rbli_place place = {l->graph->source, variable->offset, NULL, pointer};
+        rbli_place place = {l->document->source, variable->offset, NULL, pointer};
         rbli_message_addf(
             l->messages, RBL_WARNING, RBL_OK, &place, NULL, "variable \"%s\" is not used", variable->name);
     }
@@ -687,7 +632,7 @@ static void warn_unused(loader *l)
 /* ---- Order and cycles ---- */
 
 /// Reports the cycle that `node` is on, of nodes that `left` of their inputs wait for; marks them.
-static void tell_cycle(loader *l, uint32_t first, const uint32_t *left, uint32_t *mark, uint32_t round)
+static void tell_cycle(rbli_loader *l, uint32_t first, const uint32_t *left, uint32_t *mark, uint32_t round)
 {
     rbl_graph *graph = l->graph;
     uint32_t node = first;
@@ -726,13 +671,12 @@ static void tell_cycle(loader *l, uint32_t first, const uint32_t *left, uint32_t
         }
         rbli_text_printf(&text, " → %s", graph->nodes[path.data[i]].id);
     }
-    char pointer[LONGEST_ID * 8];
-    snprintf(pointer, sizeof pointer, "/nodes/%s", graph->nodes[node].id);
     const rbli_port_ref *back = NULL;
     for (uint32_t i = 0; i < graph->nodes[node].ref_count && !back; i++)
         if (left[graph->nodes[node].refs[i].node]) back = &graph->nodes[node].refs[i];
-    rbli_place place = {
-        graph->source, back ? back->offset : graph->nodes[node].id_offset, graph->nodes[node].id, pointer};
+    rbli_place place = {graph->nodes[node].document->source,
+        back ? back->offset : graph->nodes[node].id_offset, graph->nodes[node].id,
+        graph->nodes[node].pointer};
     rbli_message_add(l->messages, RBL_ERROR, RBL_ERR_GRAPH, &place, NULL, text.data ? text.data : "a cycle");
     l->failed = true;
     rbli_text_free(&text);
@@ -740,13 +684,13 @@ static void tell_cycle(loader *l, uint32_t first, const uint32_t *left, uint32_t
 }
 
 /// Sorts the nodes so that each comes behind those that it needs (Kahn 1962).
-static void sort_nodes(loader *l)
+void rbli_sort_nodes(rbli_loader *l)
 {
     rbl_graph *graph = l->graph;
     size_t count = graph->node_count, edge_count = 0;
     for (size_t i = 0; i < count; i++)
         edge_count += graph->nodes[i].ref_count;
-    graph->order = rbli_allocator_calloc(l->allocator, count, sizeof *graph->order);
+    graph->order = rbli_allocator_calloc(l->allocator, count + 1, sizeof *graph->order);
     uint32_t *left = rbli_allocator_calloc(l->allocator, count, sizeof *left);
     uint32_t *mark = rbli_allocator_calloc(l->allocator, count, sizeof *mark);
     uint32_t *start = rbli_allocator_calloc(l->allocator, count + 2, sizeof *start);
@@ -774,7 +718,7 @@ static void sort_nodes(loader *l)
             if (--left[users[k]] == 0) graph->order[sorted++] = users[k];
     }
     uint32_t round = 0;
-    for (size_t i = 0; i < count && sorted < count && round < MOST_CYCLES; i++)
+    for (size_t i = 0; i < count && sorted < count && round < RBLI_MOST_CYCLES; i++)
         if (left[i] && !mark[i]) tell_cycle(l, (uint32_t)i, left, mark, ++round);
 done:
     rbli_allocator_free(l->allocator, left);
@@ -785,31 +729,28 @@ done:
 
 /* ---- The whole ---- */
 
-static void read_document(loader *l)
+static void read_document(rbli_loader *l)
 {
     static const char *const keys[] = {"rubble", "vars", "nodes", "graphs", "$schema", NULL};
-    if (at(l, 0)->type != RBLI_JSON_OBJECT) {
-        tell_type(l, 0, NULL, "a graph", "an object");
+    if (rbli_loader_at(l, 0)->type != RBLI_JSON_OBJECT) {
+        rbli_loader_tell_type(l, 0, NULL, "a graph", "an object");
         return;
     }
-    check_keys(l, 0, NULL, keys);
+    rbli_loader_check_keys(l, 0, NULL, keys);
     check_version(l);
-    uint32_t graphs = rbli_json_member(l->json, 0, "graphs");
-    if (graphs != RBLI_JSON_NONE)
-        tell(l, RBL_ERROR, graphs, at(l, graphs)->key_offset, NULL, NULL,
-            "subgraphs are not supported by this version");
-    read_variables(l);
+    rbli_load_variables(l);
     if (l->out_of_memory) return;
-    read_nodes(l);
+    rbli_frame *frame = rbli_load_frame(l, NULL, l->document, 0, NULL, "", UINT32_MAX);
+    if (!frame || l->out_of_memory || l->too_many) return;
+    rbli_connect_frame(l, frame);
     if (l->out_of_memory) return;
-    connect_nodes(l);
+    rbli_check_graphs(l, frame);
     if (l->out_of_memory) return;
-    if (l->graph->node_count) sort_nodes(l);
+    rbli_sort_nodes(l);
     warn_unused(l);
 }
 
-/// Allocates an empty graph of a source, which is taken (also on failure).
-static rbl_status new_graph(rbl_engine *engine, rbli_source *source, rbl_graph **out)
+rbl_status rbli_graph_create(rbl_engine *engine, rbl_graph *root, rbl_graph **out)
 {
     rbl_graph *graph = rbli_allocator_calloc(engine->allocator, 1, sizeof *graph);
     bool first = graph && uv_mutex_init(&graph->mutex) == 0;
@@ -817,17 +758,14 @@ static rbl_status new_graph(rbl_engine *engine, rbli_source *source, rbl_graph *
     if (!second) {
         if (first) uv_mutex_destroy(&graph->mutex);
         rbli_allocator_free(engine->allocator, graph);
-        rbli_source_release(source);
         return RBL_ERR_NO_MEMORY;
     }
     graph->engine = engine;
-    graph->source = source;
+    atomic_init(&graph->references, 1);
+    graph->root = root ? root : graph;
+    graph->inputs = UINT32_MAX;
+    rbli_arena_init(&graph->strings, &engine->base);
     rbli_name_table_init(&graph->ids, engine->allocator);
-    graph->folder = rbli_path_folder(engine->allocator, rbli_source_name(source));
-    if (!graph->folder) {
-        rbl_graph_destroy(graph);
-        return RBL_ERR_NO_MEMORY;
-    }
     *out = graph;
     return RBL_OK;
 }
@@ -838,35 +776,62 @@ static bool ends_with(const char *text, const char *end)
     return n >= m && strcmp(text + n - m, end) == 0;
 }
 
+/// Parses a source, which is taken (also on failure), and adds it to the root's documents.
+static rbl_status parse_document(rbli_loader *l, rbli_source *source, rbli_document **out)
+{
+    rbli_document *document = rbli_allocator_calloc(l->allocator, 1, sizeof *document);
+    if (!document) {
+        rbli_source_release(source);
+        return RBL_ERR_NO_MEMORY;
+    }
+    document->source = source;
+    rbli_document **end = &l->root->documents;
+    while (*end)
+        end = &(*end)->next;
+    *end = document;
+    document->folder = rbli_path_folder(l->allocator, rbli_source_name(source));
+    if (!document->folder) return RBL_ERR_NO_MEMORY;
+    unsigned flags = ends_with(rbli_source_name(source), ".jsonc") ? RBLI_JSON_COMMENTS : 0;
+    rbl_status status = rbli_json_parse(l->allocator, source, flags, l->messages, &document->json);
+    *out = document;
+    return status == RBL_ERR_PARSE ? RBL_ERR_GRAPH : status; /* RBL_ERR_PARSE is for what nodes read */
+}
+
 /// Loads from a source, which is taken. `messages` is a list.
 static rbl_status load(rbl_engine *engine, rbli_source *source, rbl_messages *messages, rbl_graph **out)
 {
-    loader l = {.engine = engine, .allocator = engine->allocator, .messages = messages};
-    rbl_status status = new_graph(engine, source, &l.graph);
-    if (status != RBL_OK) return status;
+    rbli_loader l = {.engine = engine, .allocator = engine->allocator, .messages = messages};
+    rbl_status status = rbli_graph_create(engine, NULL, &l.root);
+    if (status != RBL_OK) {
+        rbli_source_release(source);
+        return status;
+    }
+    l.graph = l.root;
     size_t before = rbli_messages_error_count(messages), first = rbl_messages_count(messages);
-    unsigned flags = ends_with(rbli_source_name(source), ".jsonc") ? RBLI_JSON_COMMENTS : 0;
-    status = rbli_json_parse(engine->allocator, source, flags, messages, &l.json);
-    if (status == RBL_ERR_PARSE) status = RBL_ERR_GRAPH; /* RBL_ERR_PARSE is for the files that nodes read */
-    RBL_TRY(status);
+    rbli_document *document = NULL;
+    RBL_TRY(parse_document(&l, source, &document));
+    l.root->source = document->source;
+    l.root->folder = document->folder;
+    rbli_loader_enter(&l, document);
     bool malformed = rbli_messages_error_count(messages) != before;
-    l.graph->json = l.json;
     read_document(&l);
     rbli_messages_sort(messages, first);
     if (l.out_of_memory) RBL_TRY(RBL_ERR_NO_MEMORY);
-    if (l.failed || malformed) RBL_TRY(RBL_ERR_GRAPH);
-    l.graph->history =
-        rbli_allocator_calloc(engine->allocator, l.graph->node_count, sizeof *l.graph->history);
-    RBL_TRY_ALLOC(l.graph->history);
-    /* Only the strings of the document are needed from here on. */
-    rbli_allocator_free(engine->allocator, l.json->values);
-    l.json->values = NULL;
-    *out = l.graph;
-    l.graph = NULL;
+    if (l.failed || malformed || rbli_messages_error_count(messages) != before) RBL_TRY(RBL_ERR_GRAPH);
+    l.root->history = rbli_allocator_calloc(engine->allocator, l.root->node_count, sizeof *l.root->history);
+    RBL_TRY_ALLOC(l.root->history);
+    /* Only the strings of the documents are needed from here on. */
+    for (document = l.root->documents; document; document = document->next) {
+        rbli_allocator_free(engine->allocator, document->json->values);
+        document->json->values = NULL;
+    }
+    *out = l.root;
+    l.root = NULL;
 done:
-    rbli_allocator_free(engine->allocator, l.node_values);
+    for (rbli_frame *frame = l.frames; frame; frame = frame->next)
+        rbli_name_table_free(&frame->ids);
     rbli_allocator_free(engine->allocator, l.refs.data);
-    rbl_graph_destroy(l.graph);
+    rbl_graph_destroy(l.root);
     return status;
 }
 
@@ -896,29 +861,77 @@ rbl_status rbl_graph_load_text(rbl_engine *engine, const char *name, const char 
     return status;
 }
 
+/// Reads a file; what goes wrong is put into `text`.
+static rbl_status read_source(
+    rbl_engine *engine, const char *path, char *text, size_t text_bytes, rbli_source **out)
+{
+    rbl_context ctx = engine->base;
+    ctx.messages = rbli_messages_create(engine->allocator);
+    uint8_t *bytes = NULL;
+    size_t count = 0;
+    rbl_status status = RBL_OK;
+    *text = '\0';
+    RBL_TRY_ALLOC(ctx.messages);
+    status = rbli_file_read(&ctx, path, RBLI_JSON_MOST_BYTES, &bytes, &count);
+    if (status != RBL_OK)
+        snprintf(text, text_bytes, "%s",
+            rbli_messages_count(ctx.messages) ? rbli_messages_get(ctx.messages, 0)->text
+                                              : rbl_status_text(status));
+    RBL_TRY(status);
+    RBL_TRY(rbli_source_create(engine->allocator, path, (char *)bytes, count, out));
+done:
+    rbli_messages_destroy(ctx.messages);
+    return status;
+}
+
 rbl_status rbl_graph_load_file(rbl_engine *engine, const char *path, rbl_messages **messages, rbl_graph **out)
 {
     rbl_messages *own = NULL;
     rbl_messages **list = messages ? messages : &own;
     rbl_status status = rbli_messages_open(engine->allocator, list);
     if (status != RBL_OK) return status;
-    rbl_context ctx = engine->base;
-    ctx.messages = rbli_messages_create(engine->allocator);
-    uint8_t *bytes = NULL;
-    size_t count = 0;
+    char text[1024];
     rbli_source *source = NULL;
-    RBL_TRY_ALLOC(ctx.messages);
-    status = rbli_file_read(&ctx, path, RBLI_JSON_MOST_BYTES, &bytes, &count);
-    if (status != RBL_OK && status != RBL_ERR_NO_MEMORY) {
-        const char *text = rbli_messages_count(ctx.messages) ? rbli_messages_get(ctx.messages, 0)->text
-                                                             : rbl_status_text(status);
+    status = read_source(engine, path, text, sizeof text, &source);
+    if (status == RBL_OK)
+        status = load(engine, source, *list, out);
+    else if (status != RBL_ERR_NO_MEMORY)
         rbli_message_addf(*list, RBL_ERROR, status, NULL, NULL, "%s", text);
-    }
-    RBL_TRY(status);
-    RBL_TRY(rbli_source_create(engine->allocator, path, (char *)bytes, count, &source));
-    RBL_TRY(load(engine, source, *list, out));
-done:
-    rbli_messages_destroy(ctx.messages);
     rbl_messages_destroy(own);
     return status;
+}
+
+rbli_document *rbli_load_document(rbli_loader *l, uint32_t value, const char *node, const char *path)
+{
+    char *file = NULL;
+    if (*path == '/' || !*l->document->folder) {
+        file = rbli_format(&l->engine->base, "%s", path);
+    } else {
+        file = rbli_format(&l->engine->base, "%s/%s", l->document->folder, path);
+    }
+    rbli_document *document = NULL;
+    if (!file) {
+        l->out_of_memory = true;
+        return NULL;
+    }
+    struct stat wanted, there;
+    bool exists = stat(file, &wanted) == 0;
+    for (rbli_document *d = l->root->documents; d && exists && !document; d = d->next)
+        if (stat(rbli_source_name(d->source), &there) == 0 && there.st_dev == wanted.st_dev &&
+            there.st_ino == wanted.st_ino)
+            document = d;
+    if (!document) {
+        char text[1024];
+        rbli_source *source = NULL;
+        rbl_status status = read_source(l->engine, file, text, sizeof text, &source);
+        if (status == RBL_OK) status = parse_document(l, source, &document);
+        if (status == RBL_ERR_NO_MEMORY)
+            l->out_of_memory = true;
+        else if (status != RBL_OK && *text)
+            rbli_loader_tell(l, RBL_ERROR, value, rbli_loader_at(l, value)->offset, node, NULL, "%s", text);
+        if (status != RBL_OK) l->failed = true;
+    }
+    rbli_allocator_free(l->allocator, file);
+    if (!document || !document->json || l->out_of_memory) return NULL;
+    return document;
 }

@@ -350,8 +350,8 @@ static rbl_status set_mesh(rbl_graph *graph, size_t index, rbli_host_mesh *mesh)
 {
     rbli_graph_node *node = &graph->nodes[index];
     rbli_param_scope scope = {.allocator = graph->engine->allocator,
-        .source = graph->source,
-        .folder = graph->folder,
+        .source = graph->nodes[index].document->source,
+        .folder = graph->nodes[index].document->folder,
         .node = node->id,
         .pointer = "",
         .node_offset = node->id_offset};

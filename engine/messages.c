@@ -297,15 +297,49 @@ void rbli_messages_copy(rbl_messages *to, const rbl_messages *from)
 }
 
 typedef struct sort_key {
+    const char *file;
     size_t line, column, index;
 } sort_key;
 
 static int compare_keys(const void *a, const void *b)
 {
     const sort_key *x = a, *y = b;
+    int files = strcmp(x->file, y->file);
+    if (files) return files;
     if (x->line != y->line) return x->line < y->line ? -1 : 1;
     if (x->column != y->column) return x->column < y->column ? -1 : 1;
     return (x->index > y->index) - (x->index < y->index);
+}
+
+/// Whether an earlier message of the same place says the same.
+static bool is_repeated(const rbl_message *data, size_t index)
+{
+    const rbl_message *m = &data[index];
+    for (size_t i = index; m->line && m->severity != RBL_NOTE && i-- > 0;) {
+        const rbl_message *before = &data[i];
+        if (before->line != m->line || before->column != m->column || strcmp(before->file, m->file) != 0)
+            break;
+        if (before->severity == m->severity && strcmp(before->text, m->text) == 0) return true;
+    }
+    return false;
+}
+
+/// A graph that is used several times is told about once.
+static void remove_repeated(rbl_messages *messages, size_t first)
+{
+    rbl_message *data = messages->data + first;
+    size_t count = messages->count - first, kept = 0;
+    bool dropped = false;
+    for (size_t i = 0; i < count; i++) {
+        rbl_message message = data[i];
+        data[kept] = message;
+        dropped = message.severity == RBL_NOTE ? dropped : is_repeated(data, kept);
+        if (dropped)
+            rbli_allocator_free(messages->allocator, (void *)message.file);
+        else
+            kept++;
+    }
+    messages->count = first + kept;
 }
 
 void rbli_messages_sort(rbl_messages *messages, size_t first)
@@ -317,7 +351,7 @@ void rbli_messages_sort(rbl_messages *messages, size_t first)
     rbl_message *sorted = rbli_allocator_alloc(messages->allocator, count, sizeof *sorted);
     if (keys && sorted) {
         for (size_t i = 0; i < count; i++) {
-            keys[i] = (sort_key){data[i].line, data[i].column, i};
+            keys[i] = (sort_key){data[i].file, data[i].line, data[i].column, i};
             if (i > 0 && data[i].severity == RBL_NOTE) {
                 keys[i] = keys[i - 1];
                 keys[i].index = i;
@@ -327,6 +361,7 @@ void rbli_messages_sort(rbl_messages *messages, size_t first)
         for (size_t i = 0; i < count; i++)
             sorted[i] = data[keys[i].index];
         memcpy(data, sorted, count * sizeof *data);
+        remove_repeated(messages, first);
     }
     rbli_allocator_free(messages->allocator, keys);
     rbli_allocator_free(messages->allocator, sorted);

@@ -38,8 +38,8 @@ void rbli_message_addf(rbl_messages *messages, rbl_severity severity, rbl_status
 /// Errors added, the lost ones and those past the limit of the list included.
 size_t rbli_messages_error_count(const rbl_messages *messages);
 rbli_allocator *rbli_messages_allocator(const rbl_messages *messages);
-/// Sorts the messages from `first` on by their places; a note stays behind what it belongs to. Without memory
-/// they stay.
+/// Sorts the messages from `first` on by their places; a note stays behind what it belongs to. What is said
+/// twice of one place stays once. Without memory they stay.
 void rbli_messages_sort(rbl_messages *messages, size_t first);
 /// Appends copies of all messages of `from`.
 void rbli_messages_copy(rbl_messages *to, const rbl_messages *from);

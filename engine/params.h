@@ -59,6 +59,7 @@ typedef struct rbli_param_scope {
     size_t node_offset;  /* place for what is missing */
     rbli_variable *variables;
     size_t variable_count;
+    bool inside_graph; /* of a graph within the graph, which has "inputs" and no variables */
     /// Resolves {"from": "node.port"}: gives the number of the connection and the kind of value, or reports
     /// and gives −1. NULL: not possible here.
     int32_t (*from)(void *user, const rbli_place *place, const char *text, rbl_value_kind *kind);

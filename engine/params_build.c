@@ -276,7 +276,12 @@ static void tell_unknown_variable(
     rbli_text hint;
     rbli_text_init(&hint, b->scope->allocator);
     if (nearest) rbli_text_printf(&hint, "did you mean \"%s\"?\n", nearest);
-    rbli_text_puts(&hint, b->scope->variable_count ? "variables: " : "this graph has no \"vars\"");
+    if (b->scope->inside_graph)
+        rbli_text_printf(&hint,
+            "a graph within the graph has no variables: declare an input and write {\"from\": \"inputs.%s\"}",
+            m->string);
+    else
+        rbli_text_puts(&hint, b->scope->variable_count ? "variables: " : "this graph has no \"vars\"");
     for (size_t i = 0; i < b->scope->variable_count && i < 40; i++)
         rbli_text_printf(&hint, "%s%s", i ? ", " : "", b->scope->variables[i].name);
     complain(b, param, m->offset, NULL, hint.data, "unknown variable \"%s\"", m->string);

@@ -52,6 +52,7 @@ rbl_status rbli_run_create(rbl_graph *graph, const bool *needed, rbl_run **out)
     rbl_run *run = rbli_allocator_calloc(allocator, 1, sizeof *run);
     if (!run) return RBL_ERR_NO_MEMORY;
     run->allocator = rbli_allocator_retain(allocator);
+    run->graph = rbli_graph_retain(graph);
     rbli_name_table_init(&run->ids, allocator);
     rbl_status status = RBL_OK;
     RBL_TRY(rbli_messages_open(allocator, &run->messages));
@@ -91,6 +92,7 @@ void rbl_run_destroy(rbl_run *run)
     rbli_allocator_free(allocator, run->variables);
     rbli_name_table_free(&run->ids);
     rbl_messages_destroy(run->messages);
+    rbl_graph_destroy(run->graph);
     rbli_allocator_free(allocator, run);
     rbli_allocator_release(allocator);
 }
@@ -131,15 +133,32 @@ const rbl_file_report *rbl_run_file(const rbl_run *run, size_t index)
     return &run->files.data[index].report;
 }
 
+/// The output that a name of a graph within the graph stands for: "wall.points", or "wall" for its first.
+static const rbl_value *value_of_alias(const rbl_run *run, const char *name)
+{
+    size_t length = strlen(name);
+    for (size_t i = 0; i < run->graph->aliases.count; i++) {
+        const rbli_alias *alias = &run->graph->aliases.data[i];
+        if (strncmp(alias->name, name, length) != 0) continue;
+        if (alias->name[length] && (alias->name[length] != '.' || strchr(name, '.'))) continue;
+        const rbli_graph_node *node = &run->graph->nodes[alias->ref.node];
+        size_t index = rbli_name_table_find(&run->ids, node->id);
+        if (index == SIZE_MAX || !run->nodes[index].result) return NULL;
+        return run->nodes[index].result->outputs[alias->ref.port];
+    }
+    return NULL;
+}
+
 const rbl_value *rbl_run_value(const rbl_run *run, const char *name)
 {
-    char id[128];
+    char id[4096];
     size_t length = strcspn(name, ".");
     if (length >= sizeof id) return NULL;
     memcpy(id, name, length);
     id[length] = '\0';
     size_t index = rbli_name_table_find(&run->ids, id);
-    if (index == SIZE_MAX || !run->nodes[index].result) return NULL;
+    if (index == SIZE_MAX) return value_of_alias(run, name);
+    if (!run->nodes[index].result) return NULL;
     const rbl_port_desc *ports = run->nodes[index].desc->outputs;
     size_t port = name[length] ? rbli_find_port(ports, name + length + 1) : 0;
     return port < run->nodes[index].result->output_count ? run->nodes[index].result->outputs[port] : NULL;

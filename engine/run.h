@@ -22,6 +22,7 @@ typedef struct rbli_run_file {
 
 struct rbl_run {
     rbli_allocator *allocator;
+    rbl_graph *graph; /* holds the types of its nodes "inputs" */
     rbl_status status;
     rbl_messages *messages;
     rbli_run_node *nodes; /* in the order of evaluation */

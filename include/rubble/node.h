@@ -83,6 +83,7 @@ enum {
         1, /* `deliver` is called in each run, also when `evaluate` was answered by the cache */
     RBL_NODE_TAKES_MESH =
         2, /* a host may bind a mesh in place of the PATH parameter `file` (rbl_graph_bind_mesh) */
+    RBL_NODE_RUNS_GRAPH = 4, /* runs the graph that its string parameter `graph` names: ForEach alone */
 };
 
 typedef struct rbl_node_desc {

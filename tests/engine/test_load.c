@@ -4,7 +4,8 @@
 
 /// Every graph in tests/cases/graphs with what NAME.expect says of it, a message a line:
 /// `line:column severity fragment | fragment …`; each fragment is in the text or the hint of a message at
-/// that place. No other error or warning may come.
+/// that place; one that begins with "/" is its pointer, "node=…" its node. No other error or warning may
+/// come.
 
 enum { MOST_LINES = 200 };
 
@@ -52,6 +53,14 @@ static bool has_fragments(const rbl_message *message, const char *fragments)
         if (next) {
             *next = '\0';
             next += 3;
+        }
+        if (*part == '/') {
+            if (strcmp(message->pointer, part) != 0) return false;
+            continue;
+        }
+        if (strncmp(part, "node=", 5) == 0) {
+            if (strcmp(message->node, part + 5) != 0) return false;
+            continue;
         }
         if (!strstr(message->text, part) && !strstr(message->hint, part)) return false;
     }

@@ -1,0 +1,125 @@
+#include "tests/engine/test_nodes.h"
+
+/// Graphs within graphs: they are flattened, so that everything else works as for other nodes.
+
+static const char *const two_levels =
+    "{\"rubble\": 1, \"vars\": {\"n\": {\"type\": \"int\", \"default\": 3}},\n"
+    "\"graphs\": {\n"
+    "\"scale\": {\"inputs\": {\"by\": {\"type\": \"float\", \"default\": 2, \"max\": 50}, \"a\": {\"type\": "
+    "\"int\"}},\n"
+    "  \"nodes\": {\n"
+    "    \"one\": {\"type\": \"test.Number\", \"params\": {\"number\": 1}},\n"
+    "    \"s\": {\"type\": \"test.Add\", \"in\": {\"a\": \"inputs.a\", \"b\": \"one\"}, \"params\": "
+    "{\"factor\": {\"from\": "
+    "\"inputs.by\"}}}},\n"
+    "  \"outputs\": {\"value\": \"s\", \"one\": \"one.value\", \"same\": \"inputs.a\"}},\n"
+    "\"twice\": {\"inputs\": {\"a\": {\"type\": \"int\"}},\n"
+    "  \"nodes\": {\n"
+    "    \"x\": {\"type\": \"graph:scale\", \"params\": {\"a\": {\"from\": \"inputs.a\"}}},\n"
+    "    \"y\": {\"type\": \"graph:scale\", \"params\": {\"a\": {\"from\": \"x.same\"}, \"by\": 10}},\n"
+    "    \"sum\": {\"type\": \"test.Sum\", \"in\": {\"values\": [\"x\", \"y.value\"]}}},\n"
+    "  \"outputs\": {\"value\": \"sum\", \"x\": \"x\"}}},\n"
+    "\"nodes\": {\n"
+    "\"t\": {\"type\": \"graph:twice\", \"params\": {\"a\": {\"var\": \"n\"}}},\n"
+    "\"u\": {\"type\": \"graph:twice\", \"params\": {\"a\": 3}},\n"
+    "\"all\": {\"type\": \"test.Sum\", \"in\": {\"values\": [\"t\", \"t.x\", \"u\"]}}}}";
+
+static void graphs_in_graphs_are_evaluated(void **state)
+{
+    (void)state;
+    rbl_engine *engine = make_engine();
+    rbl_graph *graph = load_graph(engine, two_levels);
+    memset(&calls, 0, sizeof calls);
+    rbl_run *run = evaluate_graph(graph, RBL_OK);
+    /* x: 3 + 2·1 = 5, y: 3 + 10·1 = 13 */
+    assert_close(rbl_value_number(rbl_run_value(run, "t")), 18, 0);
+    assert_close(rbl_value_number(rbl_run_value(run, "t.x")), 5, 0);
+    assert_close(rbl_value_number(rbl_run_value(run, "t/y.value")), 13, 0);
+    assert_close(rbl_value_number(rbl_run_value(run, "t/y/s")), 13, 0);
+    assert_close(rbl_value_number(rbl_run_value(run, "all")), 41, 0);
+    assert_null(rbl_run_value(run, "t.y"));
+    /* Equal nodes of the four uses are computed once: keys know nothing of ids. */
+    assert_int_equal(calls.number, 1);
+    assert_int_equal(calls.add, 2);
+    assert_int_equal(report_of(run, "u/x/s")->outcome, RBL_OUTCOME_MEMORY_HIT);
+    rbl_graph_destroy(graph); /* the run goes on */
+    assert_string_equal(report_of(run, "t/inputs")->type, "graph:twice");
+    assert_close(rbl_value_number(rbl_run_value(run, "u")), 18, 0);
+    rbl_run_destroy(run);
+    rbl_engine_destroy(engine);
+}
+
+static void changes_reach_into_graphs(void **state)
+{
+    (void)state;
+    rbl_engine *engine = make_engine();
+    rbl_graph *graph = load_graph(engine, two_levels);
+    rbl_run_destroy(evaluate_graph(graph, RBL_OK));
+    assert_int_equal(rbl_graph_set_variable_text(graph, "n", "4", NULL), RBL_OK);
+    rbl_run *run = evaluate_graph(graph, RBL_OK);
+    assert_close(rbl_value_number(rbl_run_value(run, "t")), 20, 0);
+    assert_close(rbl_value_number(rbl_run_value(run, "u")), 18, 0);
+    assert_string_equal(report_of(run, "t/x/s")->reason, "input a changed");
+    assert_int_equal(report_of(run, "t/x/one")->outcome, RBL_OUTCOME_MEMORY_HIT);
+    rbl_run_destroy(run);
+    /* A parameter of a node that is a graph, and one of a node inside, by its id with "/" written "~1". */
+    assert_int_equal(rbl_graph_set_parameter(graph, "/nodes/u/params/a", "5", NULL), RBL_OK);
+    assert_int_equal(rbl_graph_set_parameter(graph, "/nodes/u~1y/params/by", "51", NULL), RBL_ERR_GRAPH);
+    assert_int_equal(rbl_graph_set_parameter(graph, "/nodes/u~1y/params/by", "20", NULL), RBL_OK);
+    assert_int_equal(rbl_graph_set_parameter(graph, "/nodes/u~1x~1one/params/number", "2", NULL), RBL_OK);
+    assert_int_equal(rbl_graph_set_parameter(graph, "/nodes/u~1z/params/a", "5", NULL), RBL_ERR_NOT_FOUND);
+    run = evaluate_graph(graph, RBL_OK);
+    assert_close(rbl_value_number(rbl_run_value(run, "u")), 5 + 2 * 2 + 5 + 20, 0);
+    rbl_run_destroy(run);
+    rbl_graph_destroy(graph);
+    rbl_engine_destroy(engine);
+}
+
+static void one_node_that_is_a_graph_can_be_asked_for(void **state)
+{
+    (void)state;
+    rbl_engine *engine = make_engine();
+    rbl_graph *graph = load_graph(engine, two_levels);
+    rbl_evaluate_options options;
+    rbl_evaluate_options_init(&options);
+    options.only_node = "t/x";
+    rbl_run *run = NULL;
+    assert_int_equal(rbl_evaluate(graph, &options, &run), RBL_OK);
+    assert_close(rbl_value_number(rbl_run_value(run, "t/x")), 5, 0);
+    assert_int_equal(report_of(run, "t/y/s")->outcome, RBL_OUTCOME_SKIPPED);
+    rbl_run_destroy(run);
+    rbl_graph_destroy(graph);
+    rbl_engine_destroy(engine);
+}
+
+static void errors_inside_name_the_chain_and_the_place(void **state)
+{
+    (void)state;
+    rbl_engine *engine = make_engine();
+    rbl_graph *graph = load_graph(engine,
+        "{\"rubble\": 1, \"graphs\": {\n"
+        "\"in\": {\"nodes\": {\"bad\": {\"type\": \"test.Fail\"}}, \"outputs\": {\"value\": \"bad\"}},\n"
+        "\"out\": {\"nodes\": {\"b\": {\"type\": \"graph:in\"}}, \"outputs\": {\"value\": \"b\"}}},\n"
+        "\"nodes\": {\"a\": {\"type\": \"graph:out\"}}}");
+    rbl_run *run = evaluate_graph(graph, RBL_ERR_OPEN_MESH);
+    const rbl_messages *messages = rbl_run_messages(run);
+    assert_int_equal(rbl_messages_count(messages), 1);
+    const rbl_message *message = rbl_messages_get(messages, 0);
+    assert_string_equal(message->node, "a/b/bad");
+    assert_string_equal(message->pointer, "/graphs/in/nodes/bad");
+    assert_int_equal(message->line, 2);
+    rbl_run_destroy(run);
+    rbl_graph_destroy(graph);
+    rbl_engine_destroy(engine);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(graphs_in_graphs_are_evaluated),
+        cmocka_unit_test(changes_reach_into_graphs),
+        cmocka_unit_test(one_node_that_is_a_graph_can_be_asked_for),
+        cmocka_unit_test(errors_inside_name_the_chain_and_the_place),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
