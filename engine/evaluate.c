@@ -337,12 +337,18 @@ static void anchor_files(const node_work *w, rbli_result *result)
     }
 }
 
+/// The path of a further file as it is now; NULL without memory.
+static char *anchored_path(rbl_context *ctx, const node_work *w, const rbli_file_stamp *file)
+{
+    const char *base = file->anchor && file->anchor <= w->stamp_count ? w->stamps[file->anchor - 1].path : "";
+    return rbli_format(ctx, "%.*s%s", (int)folder_length(base), base, file->path);
+}
+
 /// True while a further file that the node read then still has that content.
 static bool file_is_unchanged(const node_work *w, const rbli_file_stamp *file)
 {
     rbl_context ctx = w->ctx;
-    const char *base = file->anchor && file->anchor <= w->stamp_count ? w->stamps[file->anchor - 1].path : "";
-    char *path = rbli_format(&ctx, "%.*s%s", (int)folder_length(base), base, file->path);
+    char *path = anchored_path(&ctx, w, file);
     rbli_hash hash;
     if (!path) return false;
     rbl_status status = rbli_hash_file(&ctx, path, &hash);
@@ -506,7 +512,8 @@ static void explain(evaluation *e, const node_work *w, const rbli_result *stale,
     const rbli_history *history = &e->graph->history[e->graph_index[w->index]];
     *reason = '\0';
     if (!history->known) {
-        add_reason(reason, bytes, history->failed ? "failed before" : "first run");
+        const char *why = e->dry && e->engine->disk_cache ? "not in the cache" : "first run";
+        add_reason(reason, bytes, "%s", history->failed ? "failed before" : why);
         return;
     }
     char name[200];
@@ -556,10 +563,10 @@ static void remember(evaluation *e, const node_work *w)
     for (size_t i = 0; good && i < file_count; i++) {
         const rbli_file_stamp *stamp =
             i < w->stamp_count ? &w->stamps[i] : &result->files[i - w->stamp_count];
-        char *path = rbli_allocator_alloc(allocator, strlen(stamp->path) + 1, 1);
+        rbl_context ctx = w->ctx;
+        char *path = anchored_path(&ctx, w, stamp);
         good = path != NULL;
         if (!good) break;
-        strcpy(path, stamp->path);
         history->files[history->file_count++] = (rbli_file_stamp){.path = path, .hash = stamp->hash};
     }
     if (good) {
@@ -731,8 +738,9 @@ static bool skip_node(evaluation *e, uint32_t index, const rbli_graph_node *node
         char reason[200];
         rbl_outcome outcome = e->run->nodes[from].report.outcome;
         if (outcome == RBL_OUTCOME_WOULD_RUN || outcome == RBL_OUTCOME_MAY_RUN) {
-            e->run->nodes[index].report.outcome =
-                e->options->no_cache ? RBL_OUTCOME_WOULD_RUN : RBL_OUTCOME_MAY_RUN;
+            bool remembered =
+                !e->options->no_cache && (e->engine->disk_cache || rbli_cache_count(e->engine->cache));
+            e->run->nodes[index].report.outcome = remembered ? RBL_OUTCOME_MAY_RUN : RBL_OUTCOME_WOULD_RUN;
             snprintf(reason, sizeof reason, "\"%s\" above it runs", e->run->nodes[e->blame[index]].id);
             set_reason(e, &e->run->nodes[index], reason);
             return true;

@@ -600,7 +600,7 @@ static void explain_says_what_would_run(void **state)
         "{\"rubble\": 1, \"nodes\": {\"n\": {\"type\": \"test.Number\"}, \"m\": {\"type\": \"test.Number\"},"
         "\"add\": {\"type\": \"test.Add\", \"in\": {\"a\": \"n\", \"b\": \"m\"}}}}");
     expect_forecast(graph, "n", RBL_OUTCOME_WOULD_RUN, "first run");
-    expect_forecast(graph, "add", RBL_OUTCOME_MAY_RUN, "\"n\" above it runs");
+    expect_forecast(graph, "add", RBL_OUTCOME_WOULD_RUN, "\"n\" above it runs");
     assert_int_equal(calls.number, 0);
     rbl_run_destroy(evaluate_graph(graph, RBL_OK));
     expect_forecast(graph, "add", RBL_OUTCOME_MEMORY_HIT, "");
