@@ -8,8 +8,11 @@
 
 rbli_fracture_options rbli_fracture_default_options(void)
 {
-    return (rbli_fracture_options){
-        .chance = 1, .group = true, .split_islands = true, .internal_material = "interior"};
+    return (rbli_fracture_options){.chance = 1,
+        .group = true,
+        .split_islands = true,
+        .internal_material = "interior",
+        .noise = rbli_noise_default_options()};
 }
 
 /// The layout of the new surface.
@@ -306,6 +309,38 @@ typedef struct facet_frame {
     double normal[3], u[3], v[3];
 } facet_frame;
 
+/// The normal of the planar facet, in the bone's frame. Normals go by the inverse transposed of what moves
+/// points, and `inverse` (world → bone) moves points: its own inverse is wanted, which for a plane is what
+/// two vectors in it span after moving.
+static void turn_normal(const double normal[3], const double *inverse, double out[3])
+{
+    double u[3] = {0, 0, 0}, v[3], a[3], b[3], length = 0;
+    memcpy(out, normal, 3 * sizeof *out);
+    if (!inverse) return;
+    int least = 0;
+    for (int i = 1; i < 3; i++)
+        if (fabs(normal[i]) < fabs(normal[least])) least = i;
+    u[(least + 1) % 3] = normal[(least + 2) % 3];
+    u[(least + 2) % 3] = -normal[(least + 1) % 3];
+    for (int i = 0; i < 3; i++)
+        v[i] = normal[(i + 1) % 3] * u[(i + 2) % 3] - normal[(i + 2) % 3] * u[(i + 1) % 3];
+    for (int i = 0; i < 3; i++) {
+        a[i] = inverse[i] * u[0] + inverse[4 + i] * u[1] + inverse[8 + i] * u[2];
+        b[i] = inverse[i] * v[0] + inverse[4 + i] * v[1] + inverse[8 + i] * v[2];
+    }
+    for (int i = 0; i < 3; i++) {
+        out[i] = a[(i + 1) % 3] * b[(i + 2) % 3] - a[(i + 2) % 3] * b[(i + 1) % 3];
+        length += out[i] * out[i];
+    }
+    length = sqrt(length);
+    if (!(length > 0)) {
+        memcpy(out, normal, 3 * sizeof *out);
+        return;
+    }
+    for (int i = 0; i < 3; i++)
+        out[i] /= length;
+}
+
 /// Newell's normal of a facet; axes depend on the plane alone.
 static facet_frame frame_of_facet(const rbli_cell_complex *k, int32_t facet, const double *inverse)
 {
@@ -337,17 +372,20 @@ static facet_frame frame_of_facet(const rbli_cell_complex *k, int32_t facet, con
     }
     for (int a = 0; a < 3; a++)
         frame.normal[a] /= sqrt(length);
+    double plane[3];
+    memcpy(plane, frame.normal, sizeof plane);
+    if (k->facet_normal) turn_normal(k->facet_normal[facet], inverse, plane);
     /* u = normal × the axis that is least along it */
     int least = 0;
     for (int a = 1; a < 3; a++)
-        if (fabs(frame.normal[a]) < fabs(frame.normal[least])) least = a;
+        if (fabs(plane[a]) < fabs(plane[least])) least = a;
     int b = (least + 1) % 3, c = (least + 2) % 3;
-    double side = sqrt(frame.normal[b] * frame.normal[b] + frame.normal[c] * frame.normal[c]);
-    frame.u[b] = frame.normal[c] / side;
-    frame.u[c] = -frame.normal[b] / side;
+    double side = sqrt(plane[b] * plane[b] + plane[c] * plane[c]);
+    frame.u[b] = plane[c] / side;
+    frame.u[c] = -plane[b] / side;
     for (int a = 0; a < 3; a++) {
         int d = (a + 1) % 3, e = (a + 2) % 3;
-        frame.v[a] = frame.normal[d] * frame.u[e] - frame.normal[e] * frame.u[d];
+        frame.v[a] = plane[d] * frame.u[e] - plane[e] * frame.u[d];
     }
     return frame;
 }
@@ -618,6 +656,8 @@ static rbl_status assemble(
     }
     RBL_TRY(count_empty_cells(ctx, job, &out->empty_cell_count));
     out->vanished_count = job->vanished_count;
+    out->noise_spacing = job->noise_spacing;
+    out->reduced_count = job->reduced_count;
 done:
     return status;
 }

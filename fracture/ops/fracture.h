@@ -5,6 +5,7 @@
 
 #include "fracture/collection/hierarchy.h"
 #include "fracture/geometry/cell_complex.h"
+#include "fracture/geometry/noise_complex.h"
 
 /// What a complex is made for, in world space.
 typedef struct rbli_cut_domain {
@@ -25,6 +26,8 @@ typedef struct rbli_fracture_options {
     bool split_islands;              /* default true */
     const char *internal_material;   /* default "interior": found by name or added */
     double grout;                    /* width of the gap between neighbouring cells; default 0: none */
+    rbli_noise_options
+        noise;         /* amplitude 0: smooth cuts; `gap` and the noise's seed are set from the others */
     bool keep_outside; /* what lies in the gaps, or in no cell, becomes pieces too; default false */
     rbli_complex_fn make_complex;
     void *user;
@@ -38,7 +41,10 @@ typedef struct rbli_fracture_result {
     size_t cut_count;        /* bones that became clusters */
     size_t empty_cell_count; /* cells of all complexes that gave no piece, those that vanished not counted */
     size_t vanished_count;   /* cells too small for the gap */
-    size_t lost_count;       /* bones that lie wholly in gaps: they stay whole */
+    double noise_spacing;    /* the largest spacing of points used, 0 without noise */
+    size_t
+        reduced_count; /* points displaced less than the noise says, so that cuts do not cross themselves */
+    size_t lost_count; /* bones that lie wholly in gaps: they stay whole */
 } rbli_fracture_result;
 
 /// Cuts the chosen rigid leaves. A bone that falls into several pieces becomes a cluster with the pieces as

@@ -100,6 +100,30 @@ done:
     return status;
 }
 
+/// Makes the complex rough where the cuts first … first + count − 1 are.
+static rbl_status add_noise(rbl_context *ctx, fracture_job *job, size_t first, size_t count, uint32_t seed,
+    rbli_cell_complex **complex)
+{
+    rbl_status status = RBL_OK;
+    rbli_noise_options options = job->options->noise;
+    rbli_noise_report report;
+    rbli_cell_complex *rough = NULL;
+    rbli_mesh_view *meshes = rbli_alloc(ctx, count, sizeof *meshes);
+    RBL_TRY_ALLOC(meshes);
+    for (size_t i = 0; i < count; i++)
+        meshes[i] = job->cuts[first + i].mesh;
+    options.noise.seed = seed;
+    options.gap = job->options->grout;
+    RBL_TRY(rbli_noise_complex(ctx, *complex, &options, meshes, count, &report, &rough));
+    rbli_cell_complex_destroy(ctx, *complex);
+    *complex = rough;
+    job->noise_spacing = fmax(job->noise_spacing, report.spacing);
+    job->reduced_count += report.reduced_count;
+done:
+    rbli_free(ctx, meshes);
+    return status;
+}
+
 /// The complex of the cuts first … first + count − 1 over their padded box.
 static rbl_status make_complex(rbl_context *ctx, fracture_job *job, size_t first, size_t count, uint32_t seed,
     rbli_cell_complex **out, rbli_cell_complex **gapless)
@@ -115,13 +139,14 @@ static rbl_status make_complex(rbl_context *ctx, fracture_job *job, size_t first
     double padding = 0;
     for (int k = 0; k < 3; k++)
         padding = fmax(padding, domain.object_max[k] - domain.object_min[k]);
-    padding = padding * PADDING + job->options->grout / 2;
+    padding = padding * PADDING + job->options->grout / 2 + 2 * rbli_noise_bound(&job->options->noise.noise);
     for (int k = 0; k < 3; k++) {
         domain.box_min[k] = domain.object_min[k] - padding;
         domain.box_max[k] = domain.object_max[k] + padding;
     }
     RBL_TRY(job->options->make_complex(ctx, &domain, job->options->user, out));
     if (job->options->grout > 0) RBL_TRY(open_gaps(ctx, job, out, gapless));
+    if (job->options->noise.noise.amplitude > 0) RBL_TRY(add_noise(ctx, job, first, count, seed, out));
 done:
     return status;
 }

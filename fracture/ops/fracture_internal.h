@@ -28,7 +28,8 @@ typedef struct fracture_job {
     bone_cut *cuts;
     size_t cut_count;
     rbli_cell_complex *shared, *shared_gapless;
-    size_t vanished_count;
+    size_t vanished_count, reduced_count;
+    double noise_spacing;
 } fracture_job;
 
 /// Fills in the bones to cut: chosen by selection and chance, meshes in world space.

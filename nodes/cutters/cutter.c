@@ -5,6 +5,83 @@
 #include "engine/value.h"
 #include "fracture/base/alloc.h"
 
+const rbl_param_desc rbli_cutter_noise_fields[] = {
+    {.name = "amplitude",
+        .type = RBL_PARAM_FLOAT,
+        .default_json = "0",
+        .min = 0,
+        .max = 1e9,
+        .step = 0.01,
+        .unit = "m",
+        .text = "how far the first octave displaces, per axis; 0: smooth cuts"},
+    {.name = "frequency",
+        .type = RBL_PARAM_FLOAT,
+        .default_json = "2.5",
+        .min = 1e-9,
+        .max = 1e9,
+        .step = 0.1,
+        .unit = "1/m",
+        .text = "of the first octave"},
+    {.name = "persistence",
+        .type = RBL_PARAM_FLOAT,
+        .default_json = "0.5",
+        .min = 0,
+        .max = 1,
+        .step = 0.05,
+        .text = "amplitude of an octave to the one before"},
+    {.name = "lacunarity",
+        .type = RBL_PARAM_FLOAT,
+        .default_json = "2",
+        .min = 1,
+        .max = 16,
+        .step = 0.1,
+        .text = "frequency of an octave to the one before"},
+    {.name = "octaves",
+        .type = RBL_PARAM_INT,
+        .default_json = "4",
+        .min = 1,
+        .max = 16,
+        .step = 1,
+        .text = "layers of noise, each finer"},
+    {.name = "point_spacing",
+        .type = RBL_PARAM_FLOAT,
+        .default_json = "0.1",
+        .min = 1e-9,
+        .max = 1e9,
+        .step = 0.01,
+        .unit = "m",
+        .text = "of the points that are displaced; at most 1 / (4 frequency) to be smooth"},
+    {0},
+};
+
+static rbli_noise_options read_noise(rbl_call *call)
+{
+    rbli_noise_options o = rbli_noise_default_options();
+    const rbl_param *noise = rbl_call_param(call, "noise");
+    o.noise.amplitude = rbl_param_float(rbl_param_field(noise, "amplitude"));
+    o.noise.frequency = rbl_param_float(rbl_param_field(noise, "frequency"));
+    o.noise.persistence = rbl_param_float(rbl_param_field(noise, "persistence"));
+    o.noise.lacunarity = rbl_param_float(rbl_param_field(noise, "lacunarity"));
+    o.noise.octaves = (int)rbl_param_int(rbl_param_field(noise, "octaves"));
+    o.point_spacing = rbl_param_float(rbl_param_field(noise, "point_spacing"));
+    return o;
+}
+
+static void say_noise(rbl_context *ctx, const rbli_noise_options *o, const rbli_fracture_result *result)
+{
+    if (o->noise.amplitude <= 0) return;
+    if (result->noise_spacing > o->point_spacing)
+        rbli_warn(ctx, "noise: more than %zu points would be needed: their spacing is %.4g instead of %.4g",
+            o->most_vertices, result->noise_spacing, o->point_spacing);
+    if (o->point_spacing > 0.25 / o->noise.frequency * (1 + 1e-9))
+        rbli_warn(ctx,
+            "noise: points %.4g apart are too far for frequency %.4g: up to %.4g follows the noise",
+            o->point_spacing, o->noise.frequency, 0.25 / o->noise.frequency);
+    if (result->reduced_count)
+        rbli_note(ctx, "noise: %zu point%s moved less, so that no cut crosses itself", result->reduced_count,
+            result->reduced_count == 1 ? " is" : "s are");
+}
+
 rbl_status rbli_cutter_run(rbl_context *ctx, rbl_call *call, rbli_complex_fn make_complex, void *user)
 {
     rbl_status status = RBL_OK;
@@ -21,6 +98,7 @@ rbl_status rbli_cutter_run(rbl_context *ctx, rbl_call *call, rbli_complex_fn mak
     options.seed = (uint32_t)rbl_param_int(rbl_call_param(call, "seed"));
     options.grout = rbl_param_float(rbl_call_param(call, "grout"));
     options.keep_outside = rbl_param_bool(rbl_call_param(call, "keep_mortar"));
+    options.noise = read_noise(call);
     options.make_complex = make_complex;
     options.user = user;
     if (options.internal_material[0] == 0)
@@ -31,6 +109,7 @@ rbl_status rbli_cutter_run(rbl_context *ctx, rbl_call *call, rbli_complex_fn mak
     if (result.empty_cell_count)
         rbli_note(ctx, "%zu cell%s hold no part of the mesh and give no piece", result.empty_cell_count,
             result.empty_cell_count == 1 ? "" : "s");
+    say_noise(ctx, &options.noise, &result);
     if (result.vanished_count)
         rbli_warn(ctx, "%zu cell%s thinner than the grout of %g and gone", result.vanished_count,
             result.vanished_count == 1 ? " is" : "s are", options.grout);

@@ -6,6 +6,8 @@
 #include "fracture/ops/fracture.h"
 #include "rubble/node.h"
 
+extern const rbl_param_desc rbli_cutter_noise_fields[];
+
 #define RBLI_CUTTER_INPUTS                                                                                   \
     {.name = "collection", .kind = RBL_VALUE_COLLECTION, .text = "what is cut; only rigid leaves are"},      \
     {                                                                                                        \
@@ -57,14 +59,19 @@
         .step = 0.001,                                                                                       \
         .unit = "m",                                                                                         \
         .text = "width of the gap between neighbouring pieces, measured across their faces"},                \
+        {.name = "noise",                                                                                    \
+            .type = RBL_PARAM_OBJECT,                                                                        \
+            .fields = rbli_cutter_noise_fields,                                                              \
+            .default_json = "{}",                                                                            \
+            .text = "rough cut surfaces"},                                                                   \
         {.name = "keep_mortar",                                                                              \
             .type = RBL_PARAM_BOOL,                                                                          \
             .default_json = keep,                                                                            \
             .text = "what lies in the gaps becomes pieces named BONE_mortar"},                               \
         RBLI_CUTTER_COMMON_PARAMS
 
-/// Reads the parameters of RBLI_PLANAR_CUTTER_PARAMS, cuts with `make_complex` and sets both outputs. Notes
-/// how many cells were empty.
+/// Reads the parameters of RBLI_PLANAR_CUTTER_PARAMS, cuts with `make_complex` and sets both outputs.
+/// Notes how many cells were empty.
 rbl_status rbli_cutter_run(rbl_context *ctx, rbl_call *call, rbli_complex_fn make_complex, void *user);
 
 #endif

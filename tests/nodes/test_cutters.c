@@ -139,6 +139,46 @@ static void bricks_say_what_is_wrong(void **state)
     end_run(&g);
 }
 
+static void noise_makes_cuts_rough_and_loses_nothing(void **state)
+{
+    (void)state;
+    static const char *const cutters[] = {"\"SliceCutter\"", "\"UniformFracture\"", "\"BrickCutter\""};
+    static const char *const extra[] = {"\"slices\": [2, 1, 0]", "\"min_sites\": 12, \"max_sites\": 12",
+        "\"length\": 1, \"height\": 0.5, \"depth\": 0.5"};
+    for (int i = 0; i < 3; i++)
+        for (int gap = 0; gap < 2; gap++) {
+            char text[800];
+            snprintf(text, sizeof text,
+                BOX "\"cut\": {\"type\": %s, \"in\": {\"collection\": \"box\"}, \"params\": {%s, "
+                    "\"keep_mortar\": true, \"grout\": %g, \"noise\": {\"amplitude\": 0.05}}}",
+                cutters[i], extra[i], gap ? 0.04 : 0.0);
+            graph_run g = run_nodes(text, RBL_OK), h = run_nodes_with(text, RBL_OK, 4);
+            const rbl_collection *c = collection_of(&g, "cut.collection");
+            assert_close(total_volume(c), 8, 1e-10);
+            assert_true(rbli_hash_equal(
+                rbli_collection_hash(c), rbli_collection_hash(collection_of(&h, "cut.collection"))));
+            assert_true(rbli_collection_size(c, "face") > 2000);
+            end_run(&g);
+            end_run(&h);
+        }
+}
+
+static void noise_warns_of_points_too_far_apart(void **state)
+{
+    (void)state;
+    graph_run g =
+        run_nodes(BOX "\"cut\": {\"type\": \"SliceCutter\", \"in\": {\"collection\": \"box\"}, \"params\": "
+                      "{\"noise\": {\"amplitude\": 0.01, \"frequency\": 10}}}",
+            RBL_OK);
+    assert_true(said(&g, "too far for frequency 10"));
+    end_run(&g);
+    g = run_nodes(BOX "\"cut\": {\"type\": \"SliceCutter\", \"in\": {\"collection\": \"box\"}, \"params\": "
+                      "{\"slices\": [0, 1, 0], \"noise\": {\"amplitude\": 1e-4, \"point_spacing\": 0.001}}}",
+        RBL_OK);
+    assert_true(said(&g, "more than 1000000 points would be needed"));
+    end_run(&g);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -149,6 +189,8 @@ int main(void)
         cmocka_unit_test(bricks_with_mortar_fill_the_object),
         cmocka_unit_test(bricks_without_grout_touch),
         cmocka_unit_test(bricks_say_what_is_wrong),
+        cmocka_unit_test(noise_makes_cuts_rough_and_loses_nothing),
+        cmocka_unit_test(noise_warns_of_points_too_far_apart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
