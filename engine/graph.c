@@ -123,6 +123,25 @@ const char *rbl_graph_variable_json(const rbl_graph *graph, size_t variable)
     return variable < graph->variable_count ? graph->variables[variable].json : NULL;
 }
 
+void rbl_graph_inherit(rbl_graph *graph, rbl_graph *before)
+{
+    if (graph == before || graph->engine != before->engine) return;
+    for (size_t i = 0; i < graph->node_count; i++) {
+        const rbli_graph_node *node = &graph->nodes[i];
+        size_t old = rbl_graph_find_node(before, node->id);
+        if (old == SIZE_MAX || before->nodes[old].type != node->type) continue;
+        if (before->nodes[old].ref_count != node->ref_count) continue;
+        uv_mutex_lock(&before->mutex);
+        rbli_history history = before->history[old];
+        before->history[old] = (rbli_history){0};
+        uv_mutex_unlock(&before->mutex);
+        uv_mutex_lock(&graph->mutex);
+        rbli_history_clear(graph->engine->allocator, &graph->history[i]);
+        graph->history[i] = history;
+        uv_mutex_unlock(&graph->mutex);
+    }
+}
+
 /* ---- Changes ---- */
 
 static rbl_status open_messages(rbl_graph *graph, rbl_messages **messages, rbl_messages **list)

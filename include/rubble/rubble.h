@@ -204,6 +204,11 @@ RBL_API const char *rbl_graph_variable_name(const rbl_graph *graph, size_t varia
 RBL_API const char *rbl_graph_variable_type(const rbl_graph *graph, size_t variable);
 RBL_API const char *rbl_graph_variable_json(const rbl_graph *graph, size_t variable);
 
+/// Takes over what `before`, an earlier version of the same file, remembers of its last run: reports of the
+/// next run then say what changed between the versions. `before` forgets it. Values that a host set are not
+/// taken over.
+RBL_API void rbl_graph_inherit(rbl_graph *graph, rbl_graph *before);
+
 /// Sets a variable from JSON text ("80", "\"wall.glb\"", "[0, 0, 1]"). Paths are relative to the working
 /// folder. On failure nothing changes. @return RBL_OK · RBL_ERR_NOT_FOUND · RBL_ERR_GRAPH (type, range;
 /// `messages` says what)

@@ -1,6 +1,6 @@
 /// rubble eval: evaluates a graph, writes its files, and says what happened.
 
-#include "tools/cli/cli.h"
+#include "tools/cli/eval.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -28,23 +28,14 @@ static const char help[] =
     "  --cache-bytes BYTES     most bytes that the folder keeps, about (default 10G; 0: no bound)\n"
     "  --no-cache              remember nothing, in memory or in a folder\n"
     "  --checked               compute what is remembered again and compare\n"
+    "  --watch                 evaluate again whenever the graph or a file that it reads changes, until "
+    "Ctrl-C\n"
     "  --report FILE           write what ran, why, and how long it took, as JSON\n"
     "  --progress auto|plain|json|none   on stderr (default auto: a line on a terminal)\n"
     "  --fail-on warning       exit 1 when there is a warning\n"
     "  --json                  print the result as JSON\n"
     "\n"
     "example: rubble eval graphs/wall.json --out out --set stones=200\n";
-
-typedef enum progress_kind { PROGRESS_NONE, PROGRESS_LINE, PROGRESS_PLAIN, PROGRESS_JSON } progress_kind;
-
-typedef struct settings {
-    const char *graph, *out, *only, *report, *progress, *fail_on, *cache;
-    cli_list pairs;
-    long threads;
-    size_t memory, cache_bytes;
-    bool no_cache, checked, json;
-    progress_kind progress_kind;
-} settings;
 
 /* A signal handler can reach nothing but this. */
 static rbl_control *volatile running;
@@ -68,7 +59,7 @@ static void catch_interrupt(void)
 
 static void on_event(void *user, const rbl_event *event)
 {
-    const settings *s = user;
+    const cli_eval_settings *s = user;
     bool begins = event->kind == RBL_EVENT_NODE_BEGINS;
     switch (s->progress_kind) {
     case PROGRESS_NONE:
@@ -92,7 +83,7 @@ static void on_event(void *user, const rbl_event *event)
     fflush(stderr);
 }
 
-static bool read_progress(settings *s)
+static bool read_progress(cli_eval_settings *s)
 {
     if (strcmp(s->progress, "auto") == 0)
         s->progress_kind = isatty(STDERR_FILENO) ? PROGRESS_LINE : PROGRESS_NONE;
@@ -222,32 +213,42 @@ static int write_report(const rbl_run *run, const char *path)
 
 /* ---- The command ---- */
 
-static int evaluate(rbl_graph *graph, settings *s, rbl_control *control, size_t warning_count)
+void cli_eval_options(cli_eval_settings *s, rbl_control *control, rbl_evaluate_options *options)
 {
-    rbl_evaluate_options options;
-    rbl_evaluate_options_init(&options);
-    options.output_folder = s->out;
-    options.only_node = s->only;
-    options.no_cache = s->no_cache;
-    options.checked = s->checked;
-    options.control = control;
-    options.event = on_event;
-    options.user = s;
-    rbl_run *run = NULL;
-    rbl_status status = rbl_evaluate(graph, &options, &run);
+    rbl_evaluate_options_init(options);
+    options->output_folder = s->out;
+    options->only_node = s->only;
+    options->no_cache = s->no_cache;
+    options->checked = s->checked;
+    options->control = control;
+    options->event = on_event;
+    options->user = s;
+}
+
+/// Names the node that was meant by one that the graph does not have.
+static void tell_unknown_node(const rbl_graph *graph, const char *wanted)
+{
+    size_t count = rbl_graph_node_count(graph);
+    const char **ids = malloc((count + 1) * sizeof *ids);
+    for (size_t i = 0; ids && i < count; i++)
+        ids[i] = rbl_graph_node_id(graph, i);
+    const char *nearest = ids ? rbl_nearest_name(wanted, ids, count) : NULL;
+    cli_error("the graph has no node \"%s\"", wanted);
+    if (nearest) fprintf(stderr, "  did you mean \"%s\"?\n", nearest);
+    free(ids);
+}
+
+bool cli_eval_check_node(const rbl_graph *graph, const cli_eval_settings *s)
+{
+    if (!s->only || rbl_graph_find_node(graph, s->only) != SIZE_MAX) return true;
+    tell_unknown_node(graph, s->only);
+    return false;
+}
+
+int cli_eval_tell(const cli_eval_settings *s, rbl_status status, rbl_run *run, size_t warning_count)
+{
     if (s->progress_kind == PROGRESS_LINE) fputs("\r\033[K", stderr);
     if (!run) {
-        if (status == RBL_ERR_NOT_FOUND) {
-            size_t count = rbl_graph_node_count(graph);
-            const char **ids = malloc((count + 1) * sizeof *ids);
-            for (size_t i = 0; ids && i < count; i++)
-                ids[i] = rbl_graph_node_id(graph, i);
-            const char *nearest = ids ? rbl_nearest_name(s->only, ids, count) : NULL;
-            cli_error("the graph has no node \"%s\"", s->only);
-            if (nearest) fprintf(stderr, "  did you mean \"%s\"?\n", nearest);
-            free(ids);
-            return EXIT_USAGE;
-        }
         cli_error("%s", rbl_status_text(status));
         return cli_exit_code(status);
     }
@@ -282,7 +283,17 @@ static int evaluate(rbl_graph *graph, settings *s, rbl_control *control, size_t 
     return code;
 }
 
-static int load_and_evaluate(rbl_engine *engine, settings *s)
+static int evaluate(rbl_graph *graph, cli_eval_settings *s, rbl_control *control, size_t warning_count)
+{
+    if (!cli_eval_check_node(graph, s)) return EXIT_USAGE;
+    rbl_evaluate_options options;
+    cli_eval_options(s, control, &options);
+    rbl_run *run = NULL;
+    rbl_status status = rbl_evaluate(graph, &options, &run);
+    return cli_eval_tell(s, status, run, warning_count);
+}
+
+static int load_and_evaluate(rbl_engine *engine, cli_eval_settings *s)
 {
     rbl_messages *messages = NULL;
     rbl_graph *graph = NULL;
@@ -308,15 +319,15 @@ static int load_and_evaluate(rbl_engine *engine, settings *s)
 
 int cli_eval(int argc, char **argv)
 {
-    settings s = {
+    cli_eval_settings s = {
         .out = "out", .progress = "auto", .memory = (size_t)2 << 30, .cache_bytes = (size_t)10 << 30};
     const cli_option options[] = {{"set", CLI_LIST, &s.pairs}, {"out", CLI_TEXT, &s.out},
         {"o", CLI_TEXT, &s.out}, {"only", CLI_TEXT, &s.only}, {"threads", CLI_NUMBER, &s.threads},
         {"memory", CLI_BYTES, &s.memory}, {"cache", CLI_TEXT, &s.cache},
         {"cache-bytes", CLI_BYTES, &s.cache_bytes}, {"no-cache", CLI_FLAG, &s.no_cache},
         {"checked", CLI_FLAG, &s.checked}, {"report", CLI_TEXT, &s.report},
-        {"progress", CLI_TEXT, &s.progress}, {"fail-on", CLI_TEXT, &s.fail_on}, {"json", CLI_FLAG, &s.json},
-        {0}};
+        {"progress", CLI_TEXT, &s.progress}, {"watch", CLI_FLAG, &s.watch}, {"fail-on", CLI_TEXT, &s.fail_on},
+        {"json", CLI_FLAG, &s.json}, {0}};
     int code = cli_parse(&(cli_command){"eval", help, options, &s.graph, 1, 1}, argc, argv);
     if (code < 0 && s.fail_on && strcmp(s.fail_on, "warning") != 0) {
         cli_error("--fail-on takes \"warning\", not \"%s\"", s.fail_on);
@@ -334,7 +345,10 @@ int cli_eval(int argc, char **argv)
         if (!s.cache) s.cache = getenv("RUBBLE_CACHE");
         if (s.no_cache) s.cache = NULL;
         rbl_engine *engine = cli_engine_with_cache(s.threads, &s.memory, s.cache, &s.cache_bytes);
-        code = engine ? load_and_evaluate(engine, &s) : EXIT_EVALUATION;
+        if (!engine)
+            code = EXIT_EVALUATION;
+        else
+            code = s.watch ? cli_watch(engine, &s) : load_and_evaluate(engine, &s);
         rbl_engine_destroy(engine);
     }
     free(s.pairs.items);
