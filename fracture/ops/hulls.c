@@ -4,20 +4,43 @@
 
 #include "fracture/base/alloc.h"
 #include "fracture/base/threads.h"
+#include "fracture/ops/hull_group.h"
 
 rbli_leaf_hull_options rbli_leaf_hull_default_options(void)
 {
-    return (rbli_leaf_hull_options){.hull = rbli_hull_default_options(), .source = RBLI_HULL_GEOMETRY};
+    return (rbli_leaf_hull_options){.hull = rbli_hull_default_options(),
+        .source = RBLI_HULL_GEOMETRY,
+        .decompose = rbli_decompose_default_options()};
 }
 
 typedef struct hull_jobs {
     const rbl_collection *collection;
     const int32_t *bones;
     const double (*positions)[3];
-    const int32_t *geometry, *vertex_start, *vertex_count;
-    const rbli_hull_options *options;
-    rbli_hull *hulls; /* [bone count of the job list] */
+    const int32_t (*faces)[3];
+    const int32_t *geometry, *vertex_start, *vertex_count, *face_start, *face_count;
+    const rbli_leaf_hull_options *options;
+    rbli_hull *single;   /* [bone count of the job list] of pieces with one hull: no list for each */
+    rbli_hull_set *sets; /* [the same] */
 } hull_jobs;
+
+static rbl_status decompose(rbl_context *ctx, const hull_jobs *jobs, int32_t g, rbli_hull_set *out)
+{
+    int32_t first = jobs->vertex_start[g];
+    size_t count = (size_t)jobs->face_count[g];
+    int32_t(*triangles)[3] = rbli_alloc(ctx, count, sizeof *triangles);
+    if (!triangles) return RBL_ERR_NO_MEMORY;
+    for (size_t f = 0; f < count; f++)
+        for (int k = 0; k < 3; k++)
+            triangles[f][k] = jobs->faces[(size_t)jobs->face_start[g] + f][k] - first;
+    rbli_mesh_view mesh = {.positions = jobs->positions + first,
+        .vertex_count = (size_t)jobs->vertex_count[g],
+        .triangles = (const int32_t(*)[3])triangles,
+        .triangle_count = count};
+    rbl_status status = rbli_hull_decompose(ctx, &mesh, &jobs->options->decompose, &jobs->options->hull, out);
+    rbli_free(ctx, triangles);
+    return status;
+}
 
 static rbl_status make_hulls(rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
 {
@@ -26,8 +49,14 @@ static rbl_status make_hulls(rbl_context *ctx, size_t begin, size_t end, size_t 
     const hull_jobs *jobs = user;
     for (size_t i = begin; i < end; i++) {
         int32_t bone = jobs->bones[i], g = jobs->geometry[bone];
-        rbl_status status = rbli_convex_hull(ctx, jobs->positions + jobs->vertex_start[g],
-            (size_t)jobs->vertex_count[g], jobs->options, &jobs->hulls[i]);
+        rbl_status status;
+        if (jobs->options->decompose.max_hulls == 1) {
+            status = rbli_convex_hull(ctx, jobs->positions + jobs->vertex_start[g],
+                (size_t)jobs->vertex_count[g], &jobs->options->hull, &jobs->single[i]);
+            if (status == RBL_OK) jobs->sets[i] = (rbli_hull_set){&jobs->single[i], 1};
+        } else {
+            status = decompose(ctx, jobs, g, &jobs->sets[i]);
+        }
         if (status == RBL_OK) continue;
         if (status == RBL_ERR_CANCELLED || status == RBL_ERR_NO_MEMORY) return status;
         return rbli_fail(ctx, status, "no convex hull of piece \"%s\"%s",
@@ -35,6 +64,18 @@ static rbl_status make_hulls(rbl_context *ctx, size_t begin, size_t end, size_t 
             status == RBL_ERR_MESH ? ": it is flat (on_degenerate is error)" : "");
     }
     return RBL_OK;
+}
+
+static void free_hulls(rbl_context *ctx, hull_jobs *jobs, size_t count)
+{
+    for (size_t i = 0; jobs->single && jobs->sets && i < count; i++) {
+        if (jobs->sets[i].hulls == &jobs->single[i])
+            rbli_hull_free(ctx, &jobs->single[i]);
+        else
+            rbli_hull_set_free(ctx, &jobs->sets[i]);
+    }
+    rbli_free(ctx, jobs->single);
+    rbli_free(ctx, jobs->sets);
 }
 
 /// Leaves that get a hull: all, or with `keep` those without one.
@@ -60,131 +101,55 @@ static rbl_status choose_bones(rbl_context *ctx, const rbl_collection *in,
     return RBL_OK;
 }
 
-/// A row of the new group: an old row, or the hull of a job.
-typedef struct row {
-    int32_t bone, old, job;
-} row;
-
-static rbl_status list_rows(rbl_context *ctx, const rbl_collection *in, const int32_t *bones, size_t count,
-    row **out, size_t *row_count)
+/// The new group: old rows of other bones, and the hulls made.
+static rbl_status write_hulls(
+    rbl_context *ctx, const rbl_collection *in, const hull_jobs *jobs, size_t count, rbl_collection *to)
 {
     rbl_status status = RBL_OK;
-    size_t bone_count = rbli_collection_size(in, "bone"), old_count = rbli_collection_size(in, "convex"),
-           rows = 0;
-    const int32_t *owner = rbli_collection_read(in, "convex", "bone", RBL_INT32);
-    size_t *start = NULL;
-    int32_t *job = NULL;
-    row *list = NULL;
-    if (!owner) old_count = 0;
-    RBL_TRY_ALLOC(start = rbli_calloc(ctx, bone_count + 1, sizeof *start));
-    RBL_TRY_ALLOC(job = rbli_alloc(ctx, bone_count, sizeof *job));
-    RBL_TRY_ALLOC(list = rbli_alloc(ctx, old_count + count, sizeof *list));
-    memset(job, 0xff, bone_count * sizeof *job);
+    size_t bone_count = rbli_collection_size(in, "bone"), row_count = 0;
+    rbli_hull_rows old = {0};
+    bool *made = NULL;
+    rbli_hull_row *rows = NULL;
+    RBL_TRY(rbli_hull_rows_build(ctx, in, &old));
+    RBL_TRY_ALLOC(made = rbli_calloc(ctx, bone_count, sizeof *made));
+    size_t capacity = old.start[bone_count];
     for (size_t i = 0; i < count; i++)
-        job[bones[i]] = (int32_t)i;
-    for (size_t i = 0; i < old_count; i++)
-        if (job[owner[i]] < 0) start[owner[i] + 1]++;
-    for (size_t i = 0; i < count; i++)
-        start[bones[i] + 1]++;
+        capacity += jobs->sets[i].count;
+    RBL_TRY_ALLOC(rows = rbli_alloc(ctx, capacity, sizeof *rows));
+    for (size_t i = 0; i < count; i++) {
+        made[jobs->bones[i]] = true;
+        for (size_t h = 0; h < jobs->sets[i].count; h++)
+            rows[row_count++] = (rbli_hull_row){jobs->bones[i], -1, &jobs->sets[i].hulls[h]};
+    }
     for (size_t b = 0; b < bone_count; b++)
-        start[b + 1] += start[b];
-    rows = start[bone_count];
-    for (size_t i = 0; i < old_count; i++)
-        if (job[owner[i]] < 0) list[start[owner[i]]++] = (row){owner[i], (int32_t)i, -1};
-    for (size_t i = 0; i < count; i++)
-        list[start[bones[i]]++] = (row){bones[i], -1, (int32_t)i};
-    *out = list;
-    *row_count = rows;
-    list = NULL;
+        for (size_t k = old.start[b]; !made[b] && k < old.start[b + 1]; k++)
+            rows[row_count++] = (rbli_hull_row){(int32_t)b, old.row[k], NULL};
+    RBL_TRY(rbli_hull_group_write(ctx, in, rows, row_count, to));
 done:
-    rbli_free(ctx, start);
-    rbli_free(ctx, job);
-    rbli_free(ctx, list);
-    return status;
-}
-
-/// One list attribute of the new group: old rows copied, new ones from the hulls.
-static rbl_status build_lists(rbl_context *ctx, const rbl_collection *in, const row *rows, size_t row_count,
-    const rbli_hull *hulls, bool points, rbli_buffer **out)
-{
-    rbl_status status = RBL_OK;
-    size_t bytes = rbl_type_bytes(points ? RBL_VEC3 : RBL_INT32_3);
-    const rbli_buffer *old = rbli_collection_buffer(in, "convex", points ? "points" : "faces");
-    const uint64_t *old_offsets = old ? rbli_buffer_offsets(old) : NULL;
-    const char *old_data = old ? rbli_buffer_data(old) : NULL;
-    uint64_t *offsets = NULL;
-    char *values = NULL;
-    RBL_TRY_ALLOC(offsets = rbli_alloc(ctx, row_count + 1, sizeof *offsets));
-    offsets[0] = 0;
-    for (size_t i = 0; i < row_count; i++) {
-        uint64_t count = 0;
-        if (rows[i].job >= 0) {
-            count = points ? hulls[rows[i].job].point_count : hulls[rows[i].job].triangle_count;
-        } else if (old_offsets) {
-            count = old_offsets[rows[i].old + 1] - old_offsets[rows[i].old];
-        }
-        offsets[i + 1] = offsets[i] + count;
-    }
-    RBL_TRY_ALLOC(values = rbli_alloc(ctx, offsets[row_count], bytes));
-    for (size_t i = 0; i < row_count; i++) {
-        size_t count = offsets[i + 1] - offsets[i];
-        const void *from = NULL;
-        if (rows[i].job >= 0) {
-            const rbli_hull *hull = &hulls[rows[i].job];
-            from = points ? (const void *)hull->points : (const void *)hull->triangles;
-        } else if (old_offsets) {
-            from = old_data + old_offsets[rows[i].old] * bytes;
-        }
-        if (count) memcpy(values + offsets[i] * bytes, from, count * bytes);
-    }
-    RBL_TRY(rbli_buffer_create_list(ctx, points ? RBL_VEC3 : RBL_INT32_3, row_count, offsets, values, out));
-done:
-    rbli_free(ctx, offsets);
-    rbli_free(ctx, values);
-    return status;
-}
-
-static rbl_status write_group(rbl_context *ctx, const rbl_collection *in, const row *rows, size_t row_count,
-    const rbli_hull *hulls, rbl_collection *to)
-{
-    rbl_status status = RBL_OK;
-    rbli_buffer *points = NULL, *faces = NULL;
-    int32_t *source = NULL, *bone;
-    double *volume;
-    RBL_TRY_ALLOC(source = rbli_alloc(ctx, row_count, sizeof *source));
-    for (size_t i = 0; i < row_count; i++)
-        source[i] = rows[i].old;
-    RBL_TRY(build_lists(ctx, in, rows, row_count, hulls, true, &points));
-    RBL_TRY(build_lists(ctx, in, rows, row_count, hulls, false, &faces));
-    if (!rbli_collection_has_group(to, "convex")) RBL_TRY(rbli_collection_resize(ctx, to, "convex", 0));
-    RBL_TRY(rbli_collection_gather(ctx, to, "convex", source, row_count));
-    RBL_TRY(rbli_collection_set(ctx, to, "convex", "points", points));
-    RBL_TRY(rbli_collection_set(ctx, to, "convex", "faces", faces));
-    RBL_TRY(rbli_collection_write(ctx, to, "convex", "bone", RBL_INT32, (void **)&bone));
-    RBL_TRY(rbli_collection_write(ctx, to, "convex", "volume", RBL_DOUBLE, (void **)&volume));
-    for (size_t i = 0; i < row_count; i++) {
-        bone[i] = rows[i].bone;
-        if (rows[i].job >= 0) volume[i] = hulls[rows[i].job].volume;
-    }
-done:
-    rbli_buffer_release(points);
-    rbli_buffer_release(faces);
-    rbli_free(ctx, source);
+    rbli_hull_rows_free(ctx, &old);
+    rbli_free(ctx, made);
+    rbli_free(ctx, rows);
     return status;
 }
 
 static void report(rbl_context *ctx, const rbl_collection *in, const hull_jobs *jobs, size_t count)
 {
-    size_t thick = 0, first = 0, simple = 0;
+    size_t thick = 0, first = 0, simple = 0, several = 0, hulls = 0;
     double excess = 0;
     for (size_t i = 0; i < count; i++) {
-        if (jobs->hulls[i].thickened && thick++ == 0) first = i;
-        simple += jobs->hulls[i].excess > 0;
-        excess = jobs->hulls[i].excess > excess ? jobs->hulls[i].excess : excess;
+        const rbli_hull_set *set = &jobs->sets[i];
+        if (set->hulls[0].thickened && thick++ == 0) first = i;
+        if (set->count > 1) several++, hulls += set->count;
+        for (size_t h = 0; h < set->count; h++) {
+            simple += set->hulls[h].excess > 0;
+            excess = set->hulls[h].excess > excess ? set->hulls[h].excess : excess;
+        }
     }
     if (thick > 0)
         rbli_warn(ctx, "%zu flat piece%s got a thickened hull (first: \"%s\")", thick, thick == 1 ? "" : "s",
             rbli_collection_string(in, "bone", "name", (size_t)jobs->bones[first]));
+    if (several > 0)
+        rbli_note(ctx, "%zu concave piece%s got %zu hulls", several, several == 1 ? "" : "s", hulls);
     if (simple > 0)
         rbli_note(ctx, "%zu hull%s simplified; vertices stand off at most %g from the exact hull", simple,
             simple == 1 ? " was" : "s were", excess);
@@ -195,31 +160,30 @@ rbl_status rbli_create_leaf_hulls(
 {
     rbl_status status = RBL_OK;
     int32_t *bones = NULL;
-    size_t count = 0, row_count;
-    row *rows = NULL;
+    size_t count = 0;
     rbl_collection *copy = NULL;
     hull_jobs jobs = {.collection = in,
         .positions = rbli_collection_read(in, "vertex", "position", RBL_VEC3),
+        .faces = rbli_collection_read(in, "face", "vertices", RBL_INT32_3),
         .geometry = rbli_collection_read(in, "bone", "geometry", RBL_INT32),
         .vertex_start = rbli_collection_read(in, "geometry", "vertex_start", RBL_INT32),
         .vertex_count = rbli_collection_read(in, "geometry", "vertex_count", RBL_INT32),
-        .options = &options->hull};
+        .face_start = rbli_collection_read(in, "geometry", "face_start", RBL_INT32),
+        .face_count = rbli_collection_read(in, "geometry", "face_count", RBL_INT32),
+        .options = options};
     RBL_TRY(choose_bones(ctx, in, options, &bones, &count));
     jobs.bones = bones;
-    RBL_TRY_ALLOC(jobs.hulls = rbli_calloc(ctx, count, sizeof *jobs.hulls));
+    RBL_TRY_ALLOC(jobs.single = rbli_calloc(ctx, count, sizeof *jobs.single));
+    RBL_TRY_ALLOC(jobs.sets = rbli_calloc(ctx, count, sizeof *jobs.sets));
     RBL_TRY(rbli_parallel_for(ctx, count, 1, make_hulls, &jobs));
-    RBL_TRY(list_rows(ctx, in, bones, count, &rows, &row_count));
     RBL_TRY(rbli_collection_copy(ctx, in, &copy));
-    RBL_TRY(write_group(ctx, in, rows, row_count, jobs.hulls, copy));
+    RBL_TRY(write_hulls(ctx, in, &jobs, count, copy));
     report(ctx, in, &jobs, count);
     *out = copy;
     copy = NULL;
 done:
-    for (size_t i = 0; jobs.hulls && i < count; i++)
-        rbli_hull_free(ctx, &jobs.hulls[i]);
-    rbli_free(ctx, jobs.hulls);
+    free_hulls(ctx, &jobs, count);
     rbli_free(ctx, bones);
-    rbli_free(ctx, rows);
     rbli_collection_release(copy);
     return status;
 }

@@ -8,27 +8,8 @@
 #include "fracture/base/threads.h"
 #include "fracture/geometry/mass_properties.h"
 #include "fracture/ops/asset_stats.h"
+#include "fracture/ops/hull_group.h"
 #include "fracture/ops/select.h"
-
-/// A mask of the bones of a selection, with `below` also of all below them.
-static rbl_status make_mask(
-    rbl_context *ctx, const rbl_collection *in, const rbli_selection *selection, bool below, bool **out)
-{
-    size_t count = rbli_collection_size(in, "bone");
-    const int32_t *parent = rbli_collection_read(in, "bone", "parent", RBL_INT32);
-    if (!parent && count > 0) return rbli_fail(ctx, RBL_ERR_COLLECTION, "the collection lacks bone.parent");
-    if (selection && !rbli_selection_fits(selection, in))
-        return rbli_fail(ctx, RBL_ERR_COLLECTION, "the selection was made on a collection with other bones");
-    bool *mask = rbli_calloc(ctx, count, sizeof *mask);
-    if (!mask) return RBL_ERR_NO_MEMORY;
-    for (size_t i = 0; selection && i < rbli_selection_count(selection); i++)
-        mask[rbli_selection_bones(selection)[i]] = true;
-    for (size_t b = 0; b < count; b++)
-        if (!selection || (below && parent[b] >= 0 && (size_t)parent[b] < b && mask[parent[b]]))
-            mask[b] = true;
-    *out = mask;
-    return RBL_OK;
-}
 
 rbl_status rbli_set_anchored(rbl_context *ctx, const rbl_collection *in, const rbli_selection *selection,
     bool anchored, rbl_collection **out)
@@ -36,7 +17,7 @@ rbl_status rbli_set_anchored(rbl_context *ctx, const rbl_collection *in, const r
     rbl_status status = RBL_OK;
     rbl_collection *copy = NULL;
     bool *mask = NULL, *values;
-    RBL_TRY(make_mask(ctx, in, selection, true, &mask));
+    RBL_TRY(rbli_bone_mask(ctx, in, selection, true, &mask));
     RBL_TRY(rbli_collection_copy(ctx, in, &copy));
     RBL_TRY(rbli_collection_write(ctx, copy, "bone", "anchored", RBL_BOOL, (void **)&values));
     for (size_t b = 0; b < rbli_collection_size(in, "bone"); b++)
@@ -56,7 +37,7 @@ rbl_status rbli_set_simulation_type(rbl_context *ctx, const rbl_collection *in,
     rbl_collection *copy = NULL;
     bool *mask = NULL;
     int32_t *values;
-    RBL_TRY(make_mask(ctx, in, selection, false, &mask));
+    RBL_TRY(rbli_bone_mask(ctx, in, selection, false, &mask));
     RBL_TRY(rbli_collection_copy(ctx, in, &copy));
     RBL_TRY(rbli_collection_write(ctx, copy, "bone", "simulation_type", RBL_INT32, (void **)&values));
     for (size_t b = 0; b < rbli_collection_size(in, "bone"); b++)
@@ -177,7 +158,7 @@ rbl_status rbli_set_damage_thresholds(
     double *values;
     if (options->threshold_count == 0)
         return rbli_fail(ctx, RBL_ERR_ARGUMENT, "there must be at least one threshold");
-    RBL_TRY(make_mask(ctx, in, options->selection, false, &mask));
+    RBL_TRY(rbli_bone_mask(ctx, in, options->selection, false, &mask));
     RBL_TRY(choose_thresholds(ctx, in, options, &choice));
     RBL_TRY(rbli_collection_copy(ctx, in, &copy));
     RBL_TRY(rbli_collection_write(ctx, copy, "bone", "damage_threshold", RBL_DOUBLE, (void **)&values));
@@ -230,7 +211,7 @@ rbl_status rbli_set_removal(rbl_context *ctx, const rbl_collection *in, const rb
     rbl_collection *copy = NULL;
     bool *mask = NULL;
     double *speed;
-    RBL_TRY(make_mask(ctx, in, selection, false, &mask));
+    RBL_TRY(rbli_bone_mask(ctx, in, selection, false, &mask));
     RBL_TRY(rbli_collection_copy(ctx, in, &copy));
     RBL_TRY(set_flag(ctx, copy, "remove_on_sleep", mask, options->on_sleep));
     RBL_TRY(set_flag(ctx, copy, "remove_on_break", mask, options->on_break));

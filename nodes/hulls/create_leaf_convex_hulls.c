@@ -2,17 +2,20 @@
 
 #include "engine/value.h"
 #include "fracture/ops/hulls.h"
+#include "nodes/hulls/hull_node.h"
 
 static rbl_status evaluate(rbl_context *ctx, rbl_call *call)
 {
     rbl_collection *out = NULL;
     const rbl_value *selection = rbl_call_input(call, "selection", 0);
     rbli_leaf_hull_options options = rbli_leaf_hull_default_options();
+    rbli_negative_space_options protect;
     if (selection) options.selection = rbli_value_get_selection(selection);
     options.hull.max_vertices = (int32_t)rbl_param_int(rbl_call_param(call, "max_vertices"));
     options.hull.simplification_threshold = rbl_param_float(rbl_call_param(call, "simplification_threshold"));
     options.hull.on_degenerate = (rbli_degenerate)rbl_param_int(rbl_call_param(call, "on_degenerate"));
     options.source = (rbli_hull_source)rbl_param_int(rbl_call_param(call, "source"));
+    options.decompose = rbli_read_decomposition(call, "decomposition", &protect);
     rbl_status status =
         rbli_create_leaf_hulls(ctx, rbl_call_input_collection(call, "collection"), &options, &out);
     if (status == RBL_OK) rbl_call_set_output_collection(call, "collection", out);
@@ -62,6 +65,11 @@ static const rbl_param_desc params[] = {
         .default_json = "\"geometry\"",
         .words = source_words,
         .text = "make all hulls anew, or keep those that are there"},
+    {.name = "decomposition",
+        .type = RBL_PARAM_OBJECT,
+        .default_json = "{}",
+        .fields = rbli_decomposition_fields,
+        .text = "several hulls for concave pieces"},
     {0},
 };
 
@@ -69,7 +77,7 @@ const rbl_node_desc rbli_node_create_leaf_convex_hulls = {
     .size = sizeof(rbl_node_desc),
     .type = "CreateLeafConvexHulls",
     .version = 1,
-    .revision = 1,
+    .revision = 2,
     .family = "hulls",
     .text = "Gives each piece a convex hull for collision.",
     .details =
@@ -77,7 +85,11 @@ const rbl_node_desc rbli_node_create_leaf_convex_hulls = {
         "planes of the\n"
         "facets that matter most bound it, and a note says how far it stands off. Points that lie on an edge "
         "or facet up\n"
-        "to rounding are no vertices. Any size of piece is fine; flat ones are thickened with a warning.",
+        "to rounding are no vertices. Any size of piece is fine; flat ones are thickened with a warning.\n"
+        "With decomposition.max_hulls above 1, concave pieces are cut by planes through their concave edges, "
+        "and "
+        "the parts'\n"
+        "hulls hold the piece together.",
     .inputs = inputs,
     .outputs = outputs,
     .params = params,
