@@ -253,7 +253,7 @@ static int32_t best_ear(const ring_vertex *ring, int32_t start)
             best_shape = shape;
             best = i;
         }
-        if (shape == 0 && flat < 0 && (is_doubled(ring, i) || !ear_is_blocked(ring, i))) flat = i;
+        if (shape == 0 && flat < 0) flat = i;
         i = ring[i].next;
     } while (i != start);
     return best >= 0 ? best : flat >= 0 ? flat : best_any;

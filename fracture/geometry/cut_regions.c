@@ -179,29 +179,58 @@ static double loop_perimeter(const region_scratch *r, const loop *l)
     return sum;
 }
 
-/// Finds the smallest outer loop of the same label around each clockwise loop.
-static void nest_loops(region_scratch *r)
+/// A point inside a clockwise loop that is not flat, also where it touches itself: the middle of its largest
+/// triangle.
+static rbl_status find_middle(rbl_context *ctx, region_scratch *r, const loop *l, double middle[2])
 {
+    rbl_status status = RBL_OK;
+    size_t count = (size_t)l->count;
+    int32_t start[2] = {0, l->count};
+    double largest = 0;
+    r->polygon_flat.count = 0;
+    RBL_TRY(rbli_array_reserve(ctx, &r->polygon_flat, 2 * count));
+    double(*p)[2] = (double(*)[2])r->polygon_flat.data;
+    for (size_t i = 0; i < count; i++)
+        memcpy(p[i], r->flat.data + 2 * ((size_t)l->start + count - 1 - i), sizeof *p);
+    memcpy(middle, p[0], sizeof *p);
+    RBL_TRY(cut_polygon_triangulate(ctx, &r->polygon, (const double(*)[2])p, start, 1));
+    for (size_t i = 0; i < r->polygon.corners.count; i += 3) {
+        const int32_t *c = r->polygon.corners.data + i;
+        double corners[3][2];
+        for (int k = 0; k < 3; k++)
+            memcpy(corners[k], p[c[k]], sizeof corners[k]);
+        double area = cut_loop_area2((const double(*)[2])corners, 3);
+        if (area <= largest) continue;
+        largest = area;
+        for (int axis = 0; axis < 2; axis++)
+            middle[axis] = (corners[0][axis] + corners[1][axis] + corners[2][axis]) / 3;
+    }
+done:
+    return status;
+}
+
+/// Finds the smallest outer loop of the same label around each clockwise loop.
+static rbl_status nest_loops(rbl_context *ctx, region_scratch *r)
+{
+    rbl_status status = RBL_OK;
     for (size_t i = 0; i < r->loops.count; i++) {
         loop *hole = &r->loops.data[i];
         if (hole->area2 >= 0) continue;
         double perimeter = loop_perimeter(r, hole);
         if (-hole->area2 <= FLAT_LOOP * perimeter * perimeter) continue;
         const double(*points)[2] = (const double(*)[2])r->flat.data;
-        double best = INFINITY;
+        double best = INFINITY, middle[2];
+        RBL_TRY(find_middle(ctx, r, hole, middle));
         for (size_t j = 0; j < r->loops.count; j++) {
             const loop *outer = &r->loops.data[j];
-            if (outer->label != hole->label || outer->area2 <= -hole->area2 || outer->area2 >= best) continue;
-            int inside = 0; /* by majority: a vertex may lie on the outer loop */
-            int32_t step = hole->count / 3;
-            for (int32_t k = 0; k < 3; k++)
-                inside += cut_loop_contains(
-                    points + outer->start, (size_t)outer->count, points[hole->start + k * step]);
-            if (inside < 2) continue;
+            if (outer->label != hole->label || outer->area2 < -hole->area2 || outer->area2 >= best) continue;
+            if (!cut_loop_contains(points + outer->start, (size_t)outer->count, middle)) continue;
             best = outer->area2;
             hole->parent = (int32_t)j;
         }
     }
+done:
+    return status;
 }
 
 static rbl_status add_to_polygon(rbl_context *ctx, region_scratch *r, const loop *l)
@@ -342,7 +371,7 @@ static rbl_status trace_triangle(rbl_context *ctx, const cut_state *state, regio
     int32_t axes[2];
     cut_projection_axes(plane.normal, axes);
     RBL_TRY(project_loops(ctx, state, r, axes, a));
-    if (has_several_loops_of_a_label(r)) nest_loops(r);
+    if (has_several_loops_of_a_label(r)) RBL_TRY(nest_loops(ctx, r));
     for (size_t i = 0; i < r->loops.count; i++) {
         if (r->loops.data[i].parent >= 0) continue;
         int32_t label = r->loops.data[i].label;
@@ -452,7 +481,7 @@ static rbl_status trace_facet(
     if (r->loops.count == 0) return RBL_OK;
     const double *origin = cut_position(state, r->loop_vertices.data[0]);
     RBL_TRY(project_loops(ctx, state, r, state->complex.facet_axes[facet], origin));
-    if (has_several_loops_of_a_label(r)) nest_loops(r);
+    if (has_several_loops_of_a_label(r)) RBL_TRY(nest_loops(ctx, r));
     for (size_t i = 0; i < r->loops.count; i++) {
         if (r->loops.data[i].parent >= 0) continue;
         r->triangles.count = 0;

@@ -1,0 +1,188 @@
+#include "fracture/base/rng.h"
+#include "fracture/geometry/unite.h"
+#include "tests/geometry/cut_help.h"
+
+enum { SIDE = 6, MOST_BOXES = 7, ASSEMBLIES = 500 };
+
+typedef struct assembly {
+    test_mesh mesh;
+    int32_t nodes[12 * MOST_BOXES];
+    uint8_t full[SIDE][SIDE][SIDE];
+    size_t box_count;
+} assembly;
+
+static int below(rbli_rng *rng, int limit)
+{
+    return (int)(rbli_rng_u32(rng) % (uint32_t)limit);
+}
+
+static void add_box(test_mesh *mesh, const int low[3], const int high[3])
+{
+    static const int32_t faces[12][3] = {{0, 2, 1}, {1, 2, 3}, {4, 5, 6}, {5, 7, 6}, {0, 1, 4}, {1, 5, 4},
+        {2, 6, 3}, {3, 6, 7}, {0, 4, 2}, {2, 4, 6}, {1, 3, 5}, {3, 7, 5}};
+    int32_t base = (int32_t)mesh->vertex_count;
+    for (int i = 0; i < 8; i++)
+        mesh_vertex(mesh, i & 1 ? high[0] : low[0], i & 2 ? high[1] : low[1], i & 4 ? high[2] : low[2]);
+    for (int f = 0; f < 12; f++)
+        mesh_triangle(mesh, base + faces[f][0], base + faces[f][1], base + faces[f][2]);
+}
+
+static void make_assembly(rbli_rng *rng, assembly *a)
+{
+    *a = (assembly){.box_count = (size_t)(2 + below(rng, MOST_BOXES - 1))};
+    for (size_t i = 0; i < a->box_count; i++) {
+        int low[3], high[3];
+        for (int k = 0; k < 3; k++) {
+            low[k] = below(rng, SIDE - 1);
+            high[k] = low[k] + 1 + below(rng, SIDE - low[k] < 4 ? SIDE - low[k] : 4);
+        }
+        add_box(&a->mesh, low, high);
+        for (int x = low[0]; x < high[0]; x++)
+            for (int y = low[1]; y < high[1]; y++)
+                for (int z = low[2]; z < high[2]; z++)
+                    a->full[x][y][z] = 1;
+    }
+}
+
+static size_t count_full(const assembly *a)
+{
+    size_t count = 0;
+    for (int i = 0; i < SIDE * SIDE * SIDE; i++)
+        count += a->full[i / SIDE / SIDE][i / SIDE % SIDE][i % SIDE] != 0;
+    return count;
+}
+
+static void flood_voxels(uint8_t full[SIDE][SIDE][SIDE], int x, int y, int z)
+{
+    if (x < 0 || y < 0 || z < 0 || x >= SIDE || y >= SIDE || z >= SIDE || !full[x][y][z]) return;
+    full[x][y][z] = 0;
+    for (int k = 0; k < 6; k++)
+        flood_voxels(full, x + (k == 0) - (k == 1), y + (k == 2) - (k == 3), z + (k == 4) - (k == 5));
+}
+
+/// Parts that hang together through faces.
+static size_t count_islands(const assembly *a)
+{
+    uint8_t full[SIDE][SIDE][SIDE];
+    size_t count = 0;
+    memcpy(full, a->full, sizeof full);
+    for (int i = 0; i < SIDE * SIDE * SIDE; i++) {
+        int x = i / SIDE / SIDE, y = i / SIDE % SIDE, z = i % SIDE;
+        if (!full[x][y][z]) continue;
+        count++;
+        flood_voxels(full, x, y, z);
+    }
+    return count;
+}
+
+/// By a rational rotation, so that rounding alone disturbs what touches.
+static void rotate_mesh(test_mesh *mesh)
+{
+    for (size_t v = 0; v < mesh->vertex_count; v++) {
+        double *p = mesh->positions[v];
+        double x = 0.6 * p[0] - 0.8 * p[1], y = 0.8 * p[0] + 0.6 * p[1], z = p[2];
+        p[0] = (5 * x - 12 * z) / 13;
+        p[1] = y;
+        p[2] = (12 * x + 5 * z) / 13;
+    }
+}
+
+static void choose_kept(const rbli_repair_result *r, bool *kept)
+{
+    for (size_t s = 0; s < r->shell_count; s++) {
+        kept[s] = r->shells[s].kind <= RBLI_SHELL_CAVITY;
+        for (int32_t a = (int32_t)s; a >= 0; a = r->shells[a].parent)
+            if (r->shells[a].kind == RBLI_SHELL_SOLID && r->shells[a].parent >= 0 &&
+                r->shells[r->shells[a].parent].kind == RBLI_SHELL_SOLID)
+                kept[s] = false;
+    }
+}
+
+static double signed_volume(const rbli_repair_result *r, const rbli_shell *shell)
+{
+    double sum = 0;
+    for (int32_t t = shell->triangle_start; t < shell->triangle_start + shell->triangle_count; t++) {
+        const double *a = r->positions[r->triangles[t][0]], *b = r->positions[r->triangles[t][1]],
+                     *c = r->positions[r->triangles[t][2]];
+        sum += a[0] * (b[1] * c[2] - b[2] * c[1]) + a[1] * (b[2] * c[0] - b[0] * c[2]) +
+               a[2] * (b[0] * c[1] - b[1] * c[0]);
+    }
+    return sum / 6;
+}
+
+/// Volume and number of solids of what a repair and a union give.
+static bool measure(
+    rbl_context *ctx, const test_mesh *mesh, const int32_t *node, double *volume, size_t *solids)
+{
+    rbli_repair_options options = rbli_repair_default_options();
+    rbli_repair_result *repaired = NULL, *united = NULL;
+    rbli_mesh_view view = view_of(mesh);
+    assert_ok(ctx, rbli_repair(ctx, &view, node, &options, &repaired));
+    bool kept[64];
+    assert_true(repaired->shell_count <= 64);
+    choose_kept(repaired, kept);
+    rbl_status status = rbli_unite(ctx, repaired, kept, RBLI_JOIN_SCENE, &united);
+    if (status != RBL_OK) print_messages(ctx);
+    const rbli_repair_result *r = united ? united : repaired;
+    *volume = 0;
+    *solids = 0;
+    for (size_t s = 0; s < r->shell_count; s++) {
+        if (r->shells[s].kind > RBLI_SHELL_CAVITY || (!united && !kept[s])) continue;
+        *volume += signed_volume(r, &r->shells[s]);
+        *solids += r->shells[s].kind == RBLI_SHELL_SOLID;
+    }
+    rbli_repair_result_destroy(ctx, united);
+    rbli_repair_result_destroy(ctx, repaired);
+    return status == RBL_OK;
+}
+
+static void run_assemblies(uint64_t seed, bool rotated)
+{
+    rbl_context *ctx = make_context(1);
+    rbli_rng rng = rbli_rng_make((uint32_t)seed, 0, 0);
+    size_t wrong = 0;
+    print_message("seed %llu\n", (unsigned long long)seed);
+    for (size_t i = 0; i < ASSEMBLIES; i++) {
+        assembly a;
+        double volume;
+        size_t solids, islands;
+        make_assembly(&rng, &a);
+        if (rotated) rotate_mesh(&a.mesh);
+        double full = (double)count_full(&a);
+        islands = count_islands(&a);
+        bool done = measure(ctx, &a.mesh, a.nodes, &volume, &solids);
+        if (!done || fabs(volume - full) > 1e-9 * full || (!rotated && solids != islands)) {
+            print_error("assembly %zu of %zu boxes: volume %.12g of %.12g, %zu solids of %zu\n", i,
+                a.box_count, volume, full, solids, islands);
+            for (size_t v = 0; v < a.mesh.vertex_count; v += 8)
+                print_error("  box %g %g %g to %g %g %g\n", a.mesh.positions[v][0], a.mesh.positions[v][1],
+                    a.mesh.positions[v][2], a.mesh.positions[v + 7][0], a.mesh.positions[v + 7][1],
+                    a.mesh.positions[v + 7][2]);
+            wrong++;
+        }
+        free_mesh(&a.mesh);
+    }
+    assert_int_equal(wrong, 0);
+    finish_context(ctx);
+}
+
+static void plain_boxes_match_voxels(void **state)
+{
+    (void)state;
+    run_assemblies(11, false);
+}
+
+static void rotated_boxes_match_voxels(void **state)
+{
+    (void)state;
+    run_assemblies(12, true);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(plain_boxes_match_voxels),
+        cmocka_unit_test(rotated_boxes_match_voxels),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
