@@ -559,12 +559,14 @@ static rbl_status remove_geometries(rbl_context *ctx, rbl_collection *collection
         kept += keep[g] = !remove[owner[g]];
     if (kept == count) goto done;
     RBL_TRY(check_indices(ctx, collection, "proximity", "geometries", 2, count, false));
+    RBL_TRY(check_indices(ctx, collection, "contact", "geometries", 2, count, false));
     RBL_TRY(remove_ranges(ctx, collection, keep));
     RBL_TRY(rbli_collection_filter(ctx, collection, "geometry", keep, &new_geometry));
     RBL_TRY(close_ranges(ctx, collection, "vertex_start", "vertex_count"));
     RBL_TRY(close_ranges(ctx, collection, "face_start", "face_count"));
     RBL_TRY(renumber(ctx, collection, "bone", "geometry", new_geometry));
     RBL_TRY(filter_owned(ctx, collection, "proximity", "geometries", 2, new_geometry));
+    RBL_TRY(filter_owned(ctx, collection, "contact", "geometries", 2, new_geometry));
 done:
     rbli_free(ctx, new_geometry);
     rbli_free(ctx, keep);

@@ -567,6 +567,7 @@ static rbl_status write_contacts(
     int32_t(*pairs)[2] = pairs_out;
     double *areas = areas_out;
     for (size_t i = 0; i < old_count; i++) {
+        if ((size_t)old_pairs[i][0] >= old_geometries || (size_t)old_pairs[i][1] >= old_geometries) continue;
         int32_t a = renumber[old_pairs[i][0]], b = renumber[old_pairs[i][1]];
         if (a < 0 || b < 0) continue;
         pairs[count][0] = a;
