@@ -53,15 +53,16 @@ def hashes(folder, files):
 
 
 def source_volume(path, graph):
-    """Volume of the mesh that the variable `mesh` names; of a MakePrimitive box its size."""
+    """Volumes of the mesh that the variable `mesh` names and of all boxes that MakePrimitive makes."""
+    total = []
     mesh = graph.get("vars", {}).get("mesh")
     if mesh:
         positions, _, _, parts = obj.read(os.path.join(os.path.dirname(path), mesh["default"]))
-        return math.fsum(obj.volume(positions, p.triangles) for p in parts)
+        total += [obj.volume(positions, p.triangles) for p in parts]
     for node in graph["nodes"].values():
         if node["type"] == "MakePrimitive" and node.get("params", {}).get("shape", "box") == "box":
-            return math.prod(node.get("params", {}).get("size", [1, 1, 1]))
-    return None
+            total.append(math.prod(node.get("params", {}).get("size", [1, 1, 1])))
+    return math.fsum(total) if total else None
 
 
 def check_obj(path, expected_volume):
