@@ -8,8 +8,10 @@
 #include "fracture/base/threads.h"
 
 enum {
-    TOP = -24,   /* lengths below 2^TOP of the extent are looked at */
-    UPPER = -33, /* the threshold's window */
+    TOP = -24,        /* lengths below 2^TOP of the extent are looked at */
+    UPPER = -33,      /* the threshold's window */
+    WIDE_UPPER = -29, /* its end where the gap is a wide one: a cluster far below everything else */
+    WIDE_GAP = 6,
     LOWER = -46,
     SMALLEST = -49,     /* threshold where there is no gap: rounding alone */
     BOTTOM = -60,       /* everything below is one bin of the histogram */
@@ -159,7 +161,8 @@ static int threshold_exponent(uint64_t present, int least_gap)
     int best = SMALLEST, most = least_gap - 1, above = TOP + 1;
     for (int e = TOP; e >= BOTTOM; e--) {
         if (!(present >> (e - BOTTOM) & 1)) continue;
-        int gap = above - e - 1, low = e > LOWER ? e : LOWER, high = above - 1 < UPPER ? above - 1 : UPPER;
+        int gap = above - e - 1, upper = gap >= WIDE_GAP ? WIDE_UPPER : UPPER;
+        int low = e > LOWER ? e : LOWER, high = above - 1 < upper ? above - 1 : upper;
         if (gap > most && low <= high) {
             most = gap;
             best = low + (high - low) / 2;

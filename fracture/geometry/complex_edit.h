@@ -36,8 +36,8 @@ typedef struct rbli_contract_options {
 /// complex whose edges and facet widths are all above 2^-24 of the extent.
 ///
 /// Lengths and widths below that are histogrammed by binary exponent, per connected component; the threshold
-/// is put in the largest gap of at least three bins that reaches between 2^-33 and 2^-46 of the extent, else
-/// it is 2^-49. Shorter edges are contracted to one of their vertices; the vertices of narrower facets go
+/// is put in the largest gap of at least three bins that reaches between 2^-33 (2^-29 for gaps of six bins)
+/// and 2^-46 of the extent, else it is 2^-49. Shorter edges are contracted to one of their vertices; the vertices of narrower facets go
 /// into the edges everywhere those edges are used; facets with the same loop become one or none; pinched
 /// loops are split; straight vertices with two neighbours are dropped. Cells stay closed, but where a gap is
 /// not a clear one a cell may come to touch itself along an edge: rbli_complex_find_bad. Vertices keep their

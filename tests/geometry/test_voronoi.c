@@ -65,7 +65,7 @@ static void check_facets(const rbli_cell_complex *k)
                 off += (b[j] - a[j]) / apart * (p[j] - (a[j] + b[j]) / 2);
             }
             around += sqrt(pow(q[0] - p[0], 2) + pow(q[1] - p[1], 2) + pow(q[2] - p[2], 2));
-            assert_close(off, 0, 1e-9);
+            assert_close(off, 0, 2e-9);
         }
         assert_true(area > -1e-14 * around);
     }
