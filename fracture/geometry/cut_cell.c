@@ -7,7 +7,7 @@
 
 enum {
     MOST_SPLIT_ROUNDS = 16, /* back-to-back triangles need a second round */
-    PREFETCH = 12,          /* items ahead */
+    AHEAD = 8,              /* items that memory is asked for before they are read */
 };
 
 /* ---- gathering ---- */
@@ -53,6 +53,14 @@ static inline void add_triangle(
     triangle->dropped = false;
 }
 
+static inline void prefetch_corners(const cut_state *s, const cut_cell *c, const int32_t v[3])
+{
+    for (int i = 0; i < 3; i++) {
+        __builtin_prefetch(&c->locals[v[i]]);
+        __builtin_prefetch(cut_source(s, v[i]));
+    }
+}
+
 static rbl_status gather(rbl_context *ctx, const cut_state *s, const cut_items *items, cut_cell *c)
 {
     rbl_status status = RBL_OK;
@@ -63,20 +71,31 @@ static rbl_status gather(rbl_context *ctx, const cut_state *s, const cut_items *
     RBL_TRY(rbli_array_reserve(ctx, &c->positions, 3 * count));
     RBL_TRY(rbli_array_reserve(ctx, &c->part_of, 3 * count));
     for (size_t i = 0; i < items->count[0]; i++) {
-        const int32_t *v = s->mesh_view->triangles[items->items[0][i]];
-        if (i + PREFETCH < items->count[0])
-            __builtin_prefetch(s->mesh_view->triangles[items->items[0][i + PREFETCH]]);
-        add_triangle(s, c, v[0], v[1], v[2], items->items[0][i], false);
+        const int32_t *item = items->items[0] + i, *v = s->mesh_view->triangles[*item];
+        if (i + 2 * AHEAD < items->count[0]) {
+            __builtin_prefetch(s->mesh_view->triangles[item[2 * AHEAD]]);
+            prefetch_corners(s, c, s->mesh_view->triangles[item[AHEAD]]);
+        }
+        add_triangle(s, c, v[0], v[1], v[2], *item, false);
     }
     for (size_t i = 0; i < items->count[1]; i++) {
-        const cut_face *face = &s->faces[items->items[1][i]];
-        if (i + PREFETCH < items->count[1]) __builtin_prefetch(&s->faces[items->items[1][i + PREFETCH]]);
+        const int32_t *item = items->items[1] + i;
+        const cut_face *face = &s->faces[*item];
+        if (i + 2 * AHEAD < items->count[1]) {
+            __builtin_prefetch(&s->faces[item[2 * AHEAD]]);
+            prefetch_corners(s, c, s->faces[item[AHEAD]].v);
+        }
         add_triangle(s, c, face->v[0], face->v[1], face->v[2], face->source, true);
     }
     c->cap_first = c->triangles.count;
     for (size_t i = 0; i < items->count[2]; i++) {
-        const cut_cap *cap = &s->caps[items->items[2][i] / 2];
-        bool positive = items->items[2][i] % 2;
+        const int32_t *item = items->items[2] + i;
+        const cut_cap *cap = &s->caps[*item / 2];
+        bool positive = *item % 2;
+        if (i + 2 * AHEAD < items->count[2]) {
+            __builtin_prefetch(&s->caps[item[2 * AHEAD] / 2]);
+            prefetch_corners(s, c, s->caps[item[AHEAD] / 2].v);
+        }
         add_triangle(
             s, c, cap->v[0], cap->v[positive ? 2 : 1], cap->v[positive ? 1 : 2], -1 - cap->facet, false);
     }

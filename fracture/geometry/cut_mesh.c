@@ -250,15 +250,26 @@ typedef struct keyed_triangle {
     int32_t triangle;
 } keyed_triangle;
 
-static void triangle_box(const cut_state *state, int32_t triangle, float box[6])
+/// Widens a box, low then high, to hold a triangle.
+static inline void widen_box(const cut_state *state, int32_t triangle, double box[6])
 {
     const int32_t *v = state->mesh_view->triangles[triangle];
+    for (int corner = 0; corner < 3; corner++)
+        for (int axis = 0; axis < 3; axis++) {
+            box[axis] = cut_min(state->points[v[corner]][axis], box[axis]);
+            box[axis + 3] = cut_max(state->points[v[corner]][axis], box[axis + 3]);
+        }
+}
+
+/// Far outside of the grid, finite so that it can be rounded.
+static const double EMPTY_BOX[6] = {0x1p99, 0x1p99, 0x1p99, -0x1p99, -0x1p99, -0x1p99};
+
+/// Rounds outward: a float has 24 bits.
+static void round_box(const double box[6], float out[6])
+{
     for (int axis = 0; axis < 3; axis++) {
-        double a = state->points[v[0]][axis], b = state->points[v[1]][axis], c = state->points[v[2]][axis];
-        /* Rounded outward: a float has 24 bits. */
-        double low = cut_min(cut_min(a, b), c), high = cut_max(cut_max(a, b), c);
-        box[axis] = (float)(low - fabs(low) * 0x1p-23);
-        box[axis + 3] = (float)(high + fabs(high) * 0x1p-23);
+        out[axis] = (float)(box[axis] - fabs(box[axis]) * 0x1p-23);
+        out[axis + 3] = (float)(box[axis + 3] + fabs(box[axis + 3]) * 0x1p-23);
     }
 }
 
@@ -286,18 +297,18 @@ static rbl_status key_block(rbl_context *ctx, size_t begin, size_t end, size_t b
     return RBL_OK;
 }
 
-/// Stable, three passes of ten bits; the result is in `keyed` after an odd number of passes in `spare`, so
-/// four are avoided.
+/// Stable, three passes of ten bits: the result is in `spare`.
 static void radix_sort(keyed_triangle *keyed, keyed_triangle *spare, size_t count)
 {
-    for (int shift = 0; shift < 30; shift += 10) {
-        size_t start[1025] = {0};
-        for (size_t i = 0; i < count; i++)
-            start[(keyed[i].key >> shift & 1023) + 1]++;
+    size_t start[3][1025] = {{0}};
+    for (size_t i = 0; i < count; i++)
+        for (int digit = 0; digit < 3; digit++)
+            start[digit][(keyed[i].key >> 10 * digit & 1023) + 1]++;
+    for (int digit = 0; digit < 3; digit++) {
         for (int i = 0; i < 1024; i++)
-            start[i + 1] += start[i];
+            start[digit][i + 1] += start[digit][i];
         for (size_t i = 0; i < count; i++)
-            spare[start[keyed[i].key >> shift & 1023]++] = keyed[i];
+            spare[start[digit][keyed[i].key >> 10 * digit & 1023]++] = keyed[i];
         keyed_triangle *swap = keyed;
         keyed = spare;
         spare = swap;
@@ -312,19 +323,11 @@ static rbl_status leaf_block(rbl_context *ctx, size_t begin, size_t end, size_t 
     cut_state *state = user;
     size_t count = state->mesh_view->triangle_count;
     for (size_t leaf = begin; leaf < end; leaf++) {
-        float *box = state->mesh.tree[state->mesh.leaf_count + leaf];
-        for (int axis = 0; axis < 3; axis++) {
-            box[axis] = INFINITY;
-            box[axis + 3] = -INFINITY;
-        }
-        for (size_t i = leaf * CUT_LEAF_TRIANGLES; i < (leaf + 1) * CUT_LEAF_TRIANGLES && i < count; i++) {
-            float one[6];
-            triangle_box(state, state->mesh.order[i], one);
-            for (int axis = 0; axis < 3; axis++) {
-                if (one[axis] < box[axis]) box[axis] = one[axis];
-                if (one[axis + 3] > box[axis + 3]) box[axis + 3] = one[axis + 3];
-            }
-        }
+        double box[6];
+        memcpy(box, EMPTY_BOX, sizeof box);
+        for (size_t i = leaf * CUT_LEAF_TRIANGLES; i < (leaf + 1) * CUT_LEAF_TRIANGLES && i < count; i++)
+            widen_box(state, state->mesh.order[i], box);
+        round_box(box, state->mesh.tree[state->mesh.leaf_count + leaf]);
     }
     return RBL_OK;
 }
@@ -341,7 +344,7 @@ static rbl_status build_tree(rbl_context *ctx, cut_state *state, const double lo
     RBL_TRY(rbli_parallel_for(ctx, count, 16384, key_block, arguments));
     radix_sort(keyed, keyed + count, count);
     for (size_t i = 0; i < count; i++)
-        state->mesh.order[i] = keyed[count + i].triangle; /* three passes: the result is in the spare half */
+        state->mesh.order[i] = keyed[count + i].triangle;
     size_t leaves = (count + CUT_LEAF_TRIANGLES - 1) / CUT_LEAF_TRIANGLES, rounded = 1;
     while (rounded < leaves)
         rounded *= 2;
@@ -380,8 +383,11 @@ rbl_status cut_visit_mesh(
         }
         size_t first = (node - state->mesh.leaf_count) * CUT_LEAF_TRIANGLES;
         for (size_t i = first; i < first + CUT_LEAF_TRIANGLES && i < state->mesh_view->triangle_count; i++) {
+            double exact[6];
             float one[6];
-            triangle_box(state, state->mesh.order[i], one);
+            memcpy(exact, EMPTY_BOX, sizeof exact);
+            widen_box(state, state->mesh.order[i], exact);
+            round_box(exact, one);
             if (one[0] > box[3] || one[3] < box[0] || one[1] > box[4] || one[4] < box[1] || one[2] > box[5] ||
                 one[5] < box[2])
                 continue;
