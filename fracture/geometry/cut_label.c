@@ -103,52 +103,42 @@ static rbl_status set_label(rbl_context *ctx, cut_state *state, int32_t vertex, 
     return RBL_OK;
 }
 
-/// Vertices with a new label whose neighbours have not been looked at; each comes here at most once.
-typedef struct label_stack {
-    int32_t *vertices;
+typedef struct label_flood {
+    uint8_t *seen;
+    int32_t *stack;
     size_t depth;
-} label_stack;
+} label_flood;
 
-static rbl_status take_label(
-    rbl_context *ctx, cut_state *state, label_stack *stack, int32_t vertex, int32_t label)
+static void push_triangle(label_flood *flood, int32_t triangle)
 {
-    if (state->vertex_label[vertex] == label && label >= 0) return RBL_OK;
-    rbl_status status = set_label(ctx, state, vertex, label);
-    if (status == RBL_OK) stack->vertices[stack->depth++] = vertex;
-    return status;
+    if (flood->seen[triangle]) return;
+    flood->seen[triangle] = 1;
+    flood->stack[flood->depth++] = triangle;
 }
 
-/// The ends of a half-edge that nothing crosses lie in one cell.
-static rbl_status settle_side(rbl_context *ctx, cut_state *state, label_stack *stack, int32_t half)
-{
-    int32_t a = cut_half_start(state, half), b = cut_half_end(state, half);
-    int32_t label_a = state->vertex_label[a], label_b = state->vertex_label[b];
-    if (label_a == label_b || state->half_crossing[cut_half_owner(state, half)]) return RBL_OK;
-    return label_a == CUT_NO_LABEL ? take_label(ctx, state, stack, a, label_b)
-                                   : take_label(ctx, state, stack, b, label_a);
-}
-
-static rbl_status settle_triangle(rbl_context *ctx, cut_state *state, label_stack *stack, size_t triangle)
+/// Spreads labels over sides that nothing crosses, to all triangles that hang together.
+static rbl_status spread_labels(rbl_context *ctx, cut_state *state, label_flood *flood)
 {
     rbl_status status = RBL_OK;
-    const int32_t *v = state->mesh_view->triangles[triangle], *label = state->vertex_label;
-    if (label[v[0]] == label[v[1]] && label[v[1]] == label[v[2]]) return RBL_OK;
-    for (int side = 0; side < 5; side++) /* what the last side tells may go on over the first two */
-        RBL_TRY(settle_side(ctx, state, stack, (int32_t)(3 * triangle) + side % 3));
-done:
-    return status;
-}
-
-/// Goes on from the vertices on the stack, around each of them.
-static rbl_status spread_labels(rbl_context *ctx, cut_state *state, label_stack *stack)
-{
-    rbl_status status = RBL_OK;
-    while (stack->depth > 0) {
-        int32_t first = state->mesh.vertex_half[stack->vertices[--stack->depth]], half = first;
-        do {
-            RBL_TRY(settle_side(ctx, state, stack, half));
-            half = state->mesh.opposite[cut_next_half(cut_next_half(half))];
-        } while (half != first);
+    size_t steps = 0;
+    while (flood->depth > 0) {
+        int32_t triangle = flood->stack[--flood->depth];
+        if ((++steps & 0xffff) == 0 && rbli_cancelled(ctx)) return RBL_ERR_CANCELLED;
+        const int32_t *v = state->mesh_view->triangles[triangle];
+        int32_t *label = state->vertex_label;
+        bool same = label[v[0]] == label[v[1]] && label[v[1]] == label[v[2]] && label[v[0]] != CUT_NO_LABEL;
+        for (int round = 0; round < 2 && !same; round++)
+            for (int side = 0; side < 3; side++) {
+                int32_t a = v[side], b = v[side == 2 ? 0 : side + 1];
+                if (label[a] == label[b]) continue;
+                if (state->half_crossing[cut_half_owner(state, 3 * triangle + side)]) continue;
+                if (label[a] == CUT_NO_LABEL)
+                    label[a] = label[b];
+                else
+                    RBL_TRY(set_label(ctx, state, b, label[a]));
+            }
+        for (int side = 0; side < 3; side++)
+            push_triangle(flood, state->mesh.opposite[3 * triangle + side] / 3);
     }
 done:
     return status;
@@ -156,7 +146,7 @@ done:
 
 /// Takes the labels of the ends of crossed edges; `closed` chooses edges whose ends lie in one cell, which
 /// come second because ties may hide where they start.
-static rbl_status seed_labels(rbl_context *ctx, cut_state *state, label_stack *stack, bool closed)
+static rbl_status seed_labels(rbl_context *ctx, cut_state *state, label_flood *flood, bool closed)
 {
     rbl_status status = RBL_OK;
     for (size_t i = 0; i < state->crossing_count;) {
@@ -164,37 +154,22 @@ static rbl_status seed_labels(rbl_context *ctx, cut_state *state, label_stack *s
         size_t end = i + 1;
         while (end < state->crossing_count && state->crossings[end].half == half)
             end++;
+        int32_t a = cut_half_start(state, half), b = cut_half_end(state, half);
         bool returns = state->crossings[i].from == state->crossings[end - 1].to;
         if (returns == closed) {
-            int32_t a = cut_half_start(state, half), b = cut_half_end(state, half);
             int32_t known =
                 state->vertex_label[a] != CUT_NO_LABEL ? state->vertex_label[a] : state->vertex_label[b];
             if (closed && known != CUT_NO_LABEL && known != state->crossings[i].from)
                 cut_chain_crossings(state->crossings + i, end - i, known);
-            RBL_TRY(take_label(ctx, state, stack, a, state->crossings[i].from));
-            RBL_TRY(take_label(ctx, state, stack, b, state->crossings[end - 1].to));
-            if (closed) RBL_TRY(spread_labels(ctx, state, stack));
+            RBL_TRY(set_label(ctx, state, a, state->crossings[i].from));
+            RBL_TRY(set_label(ctx, state, b, state->crossings[end - 1].to));
+            push_triangle(flood, half / 3);
+            push_triangle(flood, state->mesh.opposite[half] / 3);
+            if (closed) RBL_TRY(spread_labels(ctx, state, flood));
         }
         i = end;
     }
-done:
-    return status;
-}
-
-/// Spreads the labels of crossed edges. Two sweeps over the triangles in memory's order reach nearly all of
-/// them; what the second one changes is followed up.
-static rbl_status sweep_labels(rbl_context *ctx, cut_state *state, label_stack *stack)
-{
-    rbl_status status = RBL_OK;
-    RBL_TRY(seed_labels(ctx, state, stack, false));
-    for (size_t t = 0; t < state->mesh_view->triangle_count; t++)
-        RBL_TRY(settle_triangle(ctx, state, stack, t));
-    stack->depth = 0;
-    if (rbli_cancelled(ctx)) return RBL_ERR_CANCELLED;
-    for (size_t t = state->mesh_view->triangle_count; t-- > 0;)
-        RBL_TRY(settle_triangle(ctx, state, stack, t));
-    RBL_TRY(spread_labels(ctx, state, stack));
-    RBL_TRY(seed_labels(ctx, state, stack, true));
+    if (!closed) status = spread_labels(ctx, state, flood);
 done:
     return status;
 }
@@ -202,27 +177,28 @@ done:
 rbl_status cut_label_vertices(rbl_context *ctx, cut_state *state)
 {
     rbl_status status = RBL_OK;
-    label_stack stack = {0};
+    label_flood flood = {0};
     cut_columns columns = {0};
-    size_t vertex_count = state->mesh_view->vertex_count;
-    RBL_TRY_ALLOC(state->vertex_label = rbli_alloc(ctx, vertex_count, sizeof(int32_t)));
-    RBL_TRY_ALLOC(stack.vertices = rbli_alloc(ctx, vertex_count, sizeof(int32_t)));
-    for (size_t v = 0; v < vertex_count; v++)
+    size_t triangle_count = state->mesh_view->triangle_count;
+    RBL_TRY_ALLOC(state->vertex_label = rbli_alloc(ctx, state->mesh_view->vertex_count, sizeof(int32_t)));
+    RBL_TRY_ALLOC(flood.seen = rbli_calloc(ctx, triangle_count, 1));
+    RBL_TRY_ALLOC(flood.stack = rbli_alloc(ctx, triangle_count, sizeof(int32_t)));
+    for (size_t v = 0; v < state->mesh_view->vertex_count; v++)
         state->vertex_label[v] = CUT_NO_LABEL;
-    RBL_TRY(sweep_labels(ctx, state, &stack));
-    for (size_t t = 0; t < state->mesh_view->triangle_count; t++) {
-        for (int corner = 0; corner < 3; corner++) {
-            int32_t vertex = state->mesh_view->triangles[t][corner], cell;
-            if (state->vertex_label[vertex] != CUT_NO_LABEL) continue;
-            RBL_TRY(cut_query_cell(ctx, state, &columns, vertex, &cell));
-            RBL_TRY(take_label(ctx, state, &stack, vertex, cell));
-            RBL_TRY(spread_labels(ctx, state, &stack));
-        }
-        RBL_TRY(settle_triangle(ctx, state, &stack, t)); /* finds labels that disagree */
+    RBL_TRY(seed_labels(ctx, state, &flood, false));
+    RBL_TRY(seed_labels(ctx, state, &flood, true));
+    for (size_t t = 0; t < triangle_count; t++) {
+        if (flood.seen[t]) continue;
+        int32_t vertex = state->mesh_view->triangles[t][0], cell = state->vertex_label[vertex];
+        if (cell == CUT_NO_LABEL) RBL_TRY(cut_query_cell(ctx, state, &columns, vertex, &cell));
+        RBL_TRY(set_label(ctx, state, vertex, cell));
+        push_triangle(&flood, (int32_t)t);
+        RBL_TRY(spread_labels(ctx, state, &flood));
     }
     RBL_TRY(cut_place_nodes(ctx, state));
 done:
-    rbli_free(ctx, stack.vertices);
+    rbli_free(ctx, flood.seen);
+    rbli_free(ctx, flood.stack);
     cut_columns_free(ctx, &columns);
     return status;
 }
