@@ -38,6 +38,24 @@ struct rbl_engine {
     rbl_messages *faults; /* what is wrong with built-in descriptors; a test asserts that there is nothing */
 };
 
+/// Reads a struct that begins with its size and may be that of an older version of the library, which was shorter: what
+/// it does not have stays as it is in `to`. `least`: its size in the first version. False for another size.
+static inline bool rbli_take_struct(void *to, size_t to_bytes, const void *from, size_t least)
+{
+    size_t bytes;
+    memcpy(&bytes, from, sizeof bytes);
+    if (bytes < least || bytes > to_bytes) return false;
+    memcpy(to, from, bytes);
+    memcpy(to, &to_bytes, sizeof to_bytes);
+    return true;
+}
+
+/// Sizes in version 0 of the binary interface.
+enum {
+    RBLI_ENGINE_OPTIONS_LEAST = 56,
+    RBLI_EVALUATE_OPTIONS_LEAST = 56,
+};
+
 /// A type by name, of a version or (0) the newest; NULL when there is none.
 const rbli_node_type *rbli_find_type(const rbl_engine *engine, const char *type, int version);
 size_t rbli_count_ports(const rbl_port_desc *ports);

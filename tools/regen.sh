@@ -1,5 +1,6 @@
 #!/bin/sh
-# Writes what is generated from the registry of node types: schema/ and docs/nodes/.
+# Writes what is generated: schema/ and docs/nodes/ from the registry of node types, tools/abi/rubble.abi from the library
+# and its headers.
 #
 #   tools/regen.sh [BUILD]           with the command of that build folder (default: build)
 #   tools/regen.sh --check [BUILD]   writes nothing; exit 1 when something is stale
@@ -35,3 +36,6 @@ mkdir -p schema docs/nodes
 rm -f docs/nodes/*.md
 cp "$work"/schema/*.json schema/
 cp "$work"/nodes/*.md docs/nodes/
+if [ -e "${rubble%/*}/librubble.so" ]; then
+    python3 tools/abi/abi.py --write "${rubble%/*}/librubble.so"
+fi
