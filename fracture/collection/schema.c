@@ -76,6 +76,8 @@ static const known_attribute known_attributes[] = {
     {"proximity", "area", RBL_DOUBLE, false, false},
     {"connection", "bones", RBL_INT32_2, false, false},
     {"connection", "area", RBL_DOUBLE, false, false},
+    {"negative_space", "center", RBL_VEC3, false, false},
+    {"negative_space", "radius", RBL_DOUBLE, false, false},
 };
 enum { KNOWN_COUNT = sizeof known_attributes / sizeof *known_attributes };
 

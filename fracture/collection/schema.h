@@ -50,6 +50,7 @@
 /// | proximity.area | DOUBLE | contact area, −1 when not computed |
 /// | connection.bones | INT32_2 | pair a < b of siblings |
 /// | connection.area | DOUBLE | accumulated contact area, −1 when not computed |
+/// | negative_space.center, radius | VEC3, DOUBLE | optional group: empty spheres, world space |
 ///
 /// Only rigid leaves carry visible geometry: a bone that is cut becomes a cluster without geometry.
 

@@ -7,7 +7,7 @@
 
 #include "fracture/base/alloc.h"
 
-enum { MOST_HULLS = 64 };
+enum { MOST_HULLS = 64, MOST_PAIRED = 2048 };
 
 rbli_hull_merge_options rbli_hull_merge_default_options(void)
 {
@@ -69,7 +69,7 @@ static rbl_status are_near(
 /* ---- many hulls: halves of the set ---- */
 
 typedef struct place {
-    double center[3], key;
+    double low[3], high[3], key;
     size_t hull;
 } place;
 
@@ -108,11 +108,16 @@ static rbl_status is_connected(halving *h, size_t begin, size_t end, bool *conne
         h->owner[i] = i;
     for (size_t i = begin; i < end && parts > 1; i++)
         for (size_t j = i + 1; j < end && parts > 1; j++) {
+            const place *p = &h->places[i], *q = &h->places[j];
+            bool near = true;
+            for (int k = 0; k < 3; k++)
+                near &= p->low[k] - q->high[k] <= h->options->distance &&
+                        q->low[k] - p->high[k] <= h->options->distance;
+            if (!near) continue;
             size_t a = find_owner(h->owner, i), b = find_owner(h->owner, j);
-            bool near;
             if (a == b) continue;
-            rbl_status status = are_near(h->ctx, &h->set->hulls[h->places[i].hull],
-                &h->set->hulls[h->places[j].hull], h->options->distance, &near);
+            rbl_status status = are_near(
+                h->ctx, &h->set->hulls[p->hull], &h->set->hulls[q->hull], h->options->distance, &near);
             if (status != RBL_OK) return status;
             if (near) h->owner[a] = b, parts--;
         }
@@ -160,13 +165,13 @@ static rbl_status halve(halving *h, size_t begin, size_t end)
     int axis = 0;
     for (size_t i = begin; i < end; i++)
         for (int k = 0; k < 3; k++) {
-            low[k] = fmin(low[k], h->places[i].center[k]);
-            high[k] = fmax(high[k], h->places[i].center[k]);
+            low[k] = fmin(low[k], h->places[i].low[k]);
+            high[k] = fmax(high[k], h->places[i].high[k]);
         }
     for (int k = 1; k < 3; k++)
         if (high[k] - low[k] > high[axis] - low[axis]) axis = k;
     for (size_t i = begin; i < end; i++)
-        h->places[i].key = h->places[i].center[axis];
+        h->places[i].key = h->places[i].low[axis] + h->places[i].high[axis];
     qsort(h->places + begin, end - begin, sizeof *h->places, compare_places);
     size_t middle = begin + (end - begin) / 2;
     RBL_TRY(halve(h, begin, middle));
@@ -186,7 +191,7 @@ static rbl_status reduce(rbl_context *ctx, rbli_hull_set *set, const rbli_hull_m
     RBL_TRY_ALLOC(h.made = rbli_calloc(ctx, set->count, sizeof *h.made));
     for (size_t i = 0; i < set->count; i++) {
         h.places[i].hull = i;
-        rbli_hull_center(&set->hulls[i], h.places[i].center);
+        rbli_hull_bounds(&set->hulls[i], h.places[i].low, h.places[i].high);
     }
     RBL_TRY(halve(&h, 0, set->count));
     rbli_hull_set_free(ctx, set);
@@ -270,9 +275,13 @@ rbl_status rbli_hull_merge(rbl_context *ctx, rbli_hull_set *set, const rbli_hull
     RBL_TRY_ALLOC(work.hulls = rbli_calloc(ctx, set->count, sizeof *work.hulls));
     for (; work.count < set->count; work.count++)
         RBL_TRY(rbli_hull_copy(ctx, &set->hulls[work.count], NULL, &work.hulls[work.count]));
+    if (options->max_hulls >= work.count && !(options->error_tolerance > 0)) goto done;
     if (work.count > MOST_HULLS && options->max_hulls > 0 && options->max_hulls < work.count)
         RBL_TRY(reduce(ctx, &work, options));
-    RBL_TRY(merge_pairs(ctx, &work, options));
+    else if (work.count > MOST_PAIRED)
+        RBL_TRY(rbli_fail(
+            ctx, RBL_ERR_LIMIT, "%zu hulls are too many to merge by a tolerance alone", work.count));
+    if (work.count <= MOST_PAIRED) RBL_TRY(merge_pairs(ctx, &work, options));
     rbli_hull_set_free(ctx, set);
     *set = work;
     work = (rbli_hull_set){0};

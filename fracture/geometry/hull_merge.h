@@ -41,7 +41,8 @@ rbli_hull_merge_options rbli_hull_merge_default_options(void);
 /// first put together by halving the set at the middle of its longest side, as far as the spheres allow. More
 /// than `max_hulls` may be left when distance or spheres forbid to go on.
 /// @param set changed on success only
-/// @return RBL_OK · RBL_ERR_NO_MEMORY · RBL_ERR_ARGUMENT. Deterministic; the order of the hulls decides
+/// @return RBL_OK · RBL_ERR_NO_MEMORY · RBL_ERR_ARGUMENT · RBL_ERR_LIMIT (over 2048 hulls and no number to
+/// reach). Deterministic; the order of the hulls decides
 /// between equals.
 rbl_status rbli_hull_merge(rbl_context *ctx, rbli_hull_set *set, const rbli_hull_merge_options *options);
 
