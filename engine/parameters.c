@@ -63,6 +63,22 @@ done:
     return status;
 }
 
+/// "/nodes/ID/params", the id escaped (RFC 6901): that of a node in a subgraph has a slash in it.
+static rbl_status node_pointer(rbl_context *ctx, const char *id, char **out)
+{
+    rbli_text text;
+    rbli_text_init(&text, ctx->allocator);
+    rbli_text_puts(&text, "/nodes/");
+    for (; *id; id++) {
+        if (*id == '~' || *id == '/')
+            rbli_text_puts(&text, *id == '~' ? "~0" : "~1");
+        else
+            rbli_text_add(&text, id, 1);
+    }
+    rbli_text_puts(&text, "/params");
+    return rbli_text_take(&text, out);
+}
+
 rbl_status rbl_graph_parameters(const rbl_graph *graph, const char *node, rbl_parameters **out)
 {
     size_t index = rbl_graph_find_node(graph, node);
@@ -76,8 +92,7 @@ rbl_status rbl_graph_parameters(const rbl_graph *graph, const char *node, rbl_pa
     uv_mutex_lock((uv_mutex_t *)&graph->mutex);
     list->params = rbli_params_retain(graph->nodes[index].params);
     uv_mutex_unlock((uv_mutex_t *)&graph->mutex);
-    pointer = rbli_format(&ctx, "/nodes/%s/params", node);
-    RBL_TRY_ALLOC(pointer);
+    RBL_TRY(node_pointer(&ctx, node, &pointer));
     const rbl_param *root = rbli_params_root(list->params);
     for (size_t i = 0; i < root->count; i++)
         RBL_TRY(add(&ctx, list, graph, pointer, "", &root->items[i]));

@@ -187,10 +187,11 @@ RBL_API void rbl_graph_destroy(rbl_graph *graph);
 RBL_API const char *rbl_graph_file(const rbl_graph *graph);
 /// Calls `fn` for every file that the graph's results depend on, as far as known now: the graph file, the
 /// files that parameters name, and those that nodes read besides when they were last evaluated (an .mtl, a
-/// glTF buffer). A file may come several times, and need not exist. For programs that watch files.
+/// glTF buffer). A file may come several times, and need not exist. `is_graph`: it must be
+/// loaded anew when it changes. For programs that watch files.
 /// @return RBL_OK · RBL_ERR_NO_MEMORY
 RBL_API rbl_status rbl_graph_each_file(
-    const rbl_graph *graph, void (*fn)(void *user, const char *path), void *user);
+    const rbl_graph *graph, void (*fn)(void *user, const char *path, bool is_graph), void *user);
 /// Nodes in the order of the file.
 RBL_API size_t rbl_graph_node_count(const rbl_graph *graph);
 RBL_API const char *rbl_graph_node_id(const rbl_graph *graph, size_t node);

@@ -153,6 +153,20 @@ class Watch(Folder):
         self.wait_for("changed: cube.graph.json", "mesh: memory hit")
         self.end(p)
 
+    def test_the_file_of_a_subgraph(self):
+        parts = {"rubble": 1, "nodes": {}, "graphs": {"piece": {
+            "nodes": {"box": {"type": "MakePrimitive"}, "cut": {"type": "UniformFracture", "in": {"collection": "box"}}},
+            "outputs": {"collection": "cut"}}}}
+        write(self.path("parts.json"), json.dumps(parts))
+        write(self.path("cube.graph.json"),
+            json.dumps({"rubble": 1, "nodes": {"p": {"type": "graph:parts.json#piece"}}}))
+        p = self.start()
+        self.wait_for("watching 2 files")
+        parts["graphs"]["piece"]["nodes"]["box"]["params"] = {"size": [1, 2, 1]}
+        replace(self.path("parts.json"), json.dumps(parts))
+        self.wait_for("changed: ", "p/box: ran (parameter size changed)", "watching 2 files")
+        self.end(p)
+
     def test_usage(self):
         p = self.start("--only", "nothing")
         self.wait_for("no node \"nothing\"", "watching")

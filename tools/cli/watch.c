@@ -25,6 +25,7 @@ typedef struct signature {
 
 typedef struct watched_file {
     char *path;
+    bool is_graph;
     signature signature;
 } watched_file;
 
@@ -74,7 +75,7 @@ static signature look_at(const char *path)
     return s;
 }
 
-static void add_file(void *user, const char *path)
+static void add_file(void *user, const char *path, bool is_graph)
 {
     watcher *w = user;
     for (size_t i = 0; i < w->file_count; i++)
@@ -83,7 +84,7 @@ static void add_file(void *user, const char *path)
     if (files) w->files = files;
     char *copy = files ? strdup(path) : NULL;
     if (copy)
-        files[w->file_count++] = (watched_file){copy, look_at(path)};
+        files[w->file_count++] = (watched_file){copy, is_graph, look_at(path)};
     else
         give_up(w, rbl_status_text(RBL_ERR_NO_MEMORY));
 }
@@ -210,8 +211,8 @@ static void on_done(void *user, rbl_status status, rbl_run *run)
         refresh(w);
 }
 
-/// Loads the graph anew. Without success `reload` stays set: the old one is kept for what it remembers, and not
-/// evaluated.
+/// Loads the graph anew. Without success `reload` stays set: the old one is kept for what it remembers, and
+/// not evaluated.
 static void load(watcher *w)
 {
     rbl_messages *messages = NULL;
@@ -263,7 +264,7 @@ static void on_settled(uv_timer_t *timer)
         if (w->settings->progress_kind == PROGRESS_LINE && !changed) fputs("\r\033[K", stderr);
         fprintf(stderr, "%s%s", changed++ ? ", " : "changed: ", w->files[i].path);
         w->files[i].signature = now;
-        if (strcmp(w->files[i].path, w->settings->graph) == 0) w->reload = true;
+        w->reload |= w->files[i].is_graph;
     }
     if (!changed) return;
     fputc('\n', stderr);
@@ -318,7 +319,7 @@ int cli_watch(rbl_engine *engine, cli_eval_settings *s)
         cli_error("the watcher cannot be started");
         return EXIT_EVALUATION;
     }
-    add_file(&w, s->graph);
+    add_file(&w, s->graph, true);
     begin(&w);
     while (!w.ending)
         uv_run(&w.loop, UV_RUN_ONCE);
