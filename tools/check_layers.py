@@ -11,6 +11,7 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 ALLOWED = {
     "include": [],
+    "examples": [],
     "fracture/base": [],
     "fracture/geometry": ["fracture/base"],
     "fracture/collection": ["fracture/base"],

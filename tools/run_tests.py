@@ -193,7 +193,7 @@ def formatting(report):
         report.skip("format", "clang-format is not installed")
         return
     start = report.begin("format")
-    files = sorted(os.path.relpath(f, ROOT) for d in ("include", "engine", "nodes", "fracture", "tests", "tools")
+    files = sorted(os.path.relpath(f, ROOT) for d in ("include", "engine", "examples", "nodes", "fracture", "tests", "tools")
         for e in ("c", "h", "cc", "cpp") for f in glob.glob(os.path.join(ROOT, d, "**", "*." + e), recursive=True))
     _, output = run(["clang-format", "--dry-run", *files], 600)
     bad = sorted(set(re.findall(r"^(\S+?):\d+:\d+: ", output, re.M)))

@@ -10,6 +10,8 @@ Each document gets a folder of its own with a copy of graphs/, and its blocks ru
   ```json NAME        becomes the file NAME
   ```json             is JSON on its own (a part to look at)
   ```c NAME           becomes the file NAME and compiles against include/
+  ```c NAME run       is linked with the librubble.so beside RUBBLE and run, too; must exit 0
+  ```python           runs with tools/python/rubble.py and that library; must exit 0
   ```console          is not run: what changes the machine, or needs another one
 Any other block fails, so that nobody forgets one.
 """
@@ -55,10 +57,17 @@ def contains(printed, expected):
 
 class Document:
     def __init__(self, rubble, folder):
-        self.folder = folder
+        self.folder, self.rubble = folder, rubble
         self.printed = ""
         self.environment = dict(os.environ, PATH=os.path.dirname(rubble) + os.pathsep + os.environ["PATH"],
-            RUBBLE_SOURCE=ROOT, NO_COLOR="1")
+            RUBBLE_SOURCE=ROOT, NO_COLOR="1", PYTHONPATH=os.path.join(ROOT, "tools", "python"),
+            RUBBLE_LIBRARY=os.path.join(os.path.dirname(rubble), "librubble.so"))
+
+    def program(self, name):
+        library, binary = os.path.dirname(self.rubble), os.path.join(self.folder, name + ".bin")
+        p = subprocess.run(["cc", "-std=c17", "-I" + os.path.join(ROOT, "include"), name, "-o", binary, "-L" + library,
+            "-lrubble", "-Wl,-rpath," + library], cwd=self.folder, capture_output=True, text=True)
+        return p.stderr.strip()[:400] if p.returncode else self.run([binary], 0)
 
     def block(self, words, body):
         """@return "" or why the block failed"""
@@ -75,12 +84,17 @@ class Document:
             self.write(rest, body)
             p = subprocess.run(["cc", "-std=c17", "-Wall", "-Wextra", "-Werror", "-fsyntax-only",
                 "-I" + os.path.join(ROOT, "include"), rest[0]], cwd=self.folder, capture_output=True, text=True)
-            return p.stderr.strip()[:400]
+            return p.stderr.strip()[:400] or (self.program(rest[0]) if rest[1:] == ["run"] else "")
+        if kind == "python":
+            return self.run([sys.executable, "-c", body], 0)
         return "" if kind == "console" else f"what is a block of kind \"{' '.join(words)}\"?"
 
     def shell(self, rest, body):
         wanted = next((int(w[5:]) for w in rest if w.startswith("exit=")), 0)
-        p = subprocess.run(["sh", "-e", "-c", body], cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL,
+        return self.run(["sh", "-e", "-c", body], wanted)
+
+    def run(self, arguments, wanted):
+        p = subprocess.run(arguments, cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=300)
         self.printed = p.stdout
         return "" if p.returncode == wanted else f"exit {p.returncode}: {p.stdout.strip()[-600:]}"
