@@ -3,35 +3,15 @@
 #include "fracture/ops/solidify.h"
 
 #include <math.h>
-#include <stdio.h>
 
 #include "fracture/base/alloc.h"
 #include "fracture/collection/hierarchy.h"
+#include "fracture/ops/solidify_internal.h"
 #include "fracture/ops/surface.h"
-
-typedef struct solidify_job {
-    const rbl_collection *in;
-    const rbli_solidify_options *options;
-    rbli_repair_result *repair;
-    int32_t *geometry_bone;   /* [geometry_count] bone of each old geometry */
-    bool *kept;               /* [shell_count] shell is part of the result */
-    int32_t *shell_bone;      /* [shell_count] new geometry of a kept shell */
-    size_t solid_count;       /* new geometries that are solids */
-    size_t geometry_count;    /* new geometries: solids, then sheets */
-    int32_t *geometry_node;   /* [geometry_count] old geometry */
-    int32_t *geometry_part;   /* [geometry_count] number within the node, −1 unless split_components */
-    int32_t *geometry_parent; /* [geometry_count] the geometry that a sheet is attached to, or −1 */
-} solidify_job;
 
 rbli_solidify_options rbli_solidify_default_options(void)
 {
     return (rbli_solidify_options){.repair = rbli_repair_default_options(), .join = RBLI_JOIN_NODE};
-}
-
-/// Name of the bone that a shell comes from.
-static const char *node_name(const solidify_job *job, int32_t node)
-{
-    return rbli_collection_string(job->in, "bone", "name", (size_t)job->geometry_bone[node]);
 }
 
 static rbl_status run_repair(rbl_context *ctx, solidify_job *job)
@@ -60,24 +40,8 @@ done:
     return status;
 }
 
-/// True when an ancestor of the shell is a solid that swallows it: an odd number of inward turns does not lie
-/// between.
-static bool is_swallowed(const rbli_shell *shells, size_t shell)
-{
-    int32_t parent = shells[shell].parent;
-    if (shells[shell].kind == RBLI_SHELL_SOLID && parent >= 0 && shells[parent].kind == RBLI_SHELL_SOLID)
-        return true;
-    return false;
-}
-
-/// What could not be closed, or has two sides back to back.
-static bool is_sheet(const rbli_shell *shell)
-{
-    return shell->kind == RBLI_SHELL_SHEET || (shell->kind == RBLI_SHELL_DROPPED && shell->two_sided);
-}
-
 /// Decides which shells are solids of the result.
-static rbl_status choose_shells(rbl_context *ctx, solidify_job *job, size_t *swallowed)
+static rbl_status choose_shells(rbl_context *ctx, solidify_job *job)
 {
     const rbli_shell *shells = job->repair->shells;
     size_t count = job->repair->shell_count;
@@ -88,151 +52,9 @@ static rbl_status choose_shells(rbl_context *ctx, solidify_job *job, size_t *swa
         /* A shell within a swallowed one goes with it. The chain of parents is as long as shells are nested.
          */
         for (int32_t a = (int32_t)s; job->kept[s] && a >= 0; a = shells[a].parent)
-            if (is_swallowed(shells, (size_t)a)) {
-                job->kept[s] = false;
-                ++*swallowed;
-            }
+            if (solidify_is_swallowed(shells, (size_t)a)) job->kept[s] = false;
     }
     return RBL_OK;
-}
-
-static const char *plural(size_t count)
-{
-    return count == 1 ? "" : "s";
-}
-
-/// So many shells are named one by one in errors; the rest is counted.
-enum { REFUSALS_TOLD = 5 };
-
-/// Errors for everything that cannot be broken: the first few shells by name, the others by number. Sheets
-/// are refused only where there is nothing else.
-static rbl_status refuse(rbl_context *ctx, const solidify_job *job)
-{
-    rbl_status status = RBL_OK;
-    size_t solids = 0, sheets = 0, refused = 0;
-    for (size_t s = 0; s < job->repair->shell_count; s++) {
-        solids += job->kept[s] && job->repair->shells[s].kind == RBLI_SHELL_SOLID;
-        sheets += is_sheet(&job->repair->shells[s]);
-    }
-    bool nothing = solids == 0 && (sheets == 0 || job->options->sheets != RBLI_SHEETS_SEPARATE);
-    for (size_t s = 0; s < job->repair->shell_count; s++) {
-        const rbli_shell *shell = &job->repair->shells[s];
-        if (!nothing || !is_sheet(shell)) continue;
-        if (status == RBL_OK) status = shell->two_sided ? RBL_ERR_MESH : RBL_ERR_OPEN_MESH;
-        if (++refused > REFUSALS_TOLD) continue;
-        rbli_fail(ctx, status, "shell %zu of \"%s\" (%d triangle%s) is no solid: %s", s,
-            node_name(job, shell->node), (int)shell->triangle_count, plural((size_t)shell->triangle_count),
-            shell->why ? shell->why : "a hole stays open");
-    }
-    if (refused > REFUSALS_TOLD)
-        rbli_fail(ctx, status, "%zu more shells of %zu are refused for such reasons", refused - REFUSALS_TOLD,
-            job->repair->shell_count);
-    if (nothing)
-        status = rbli_fail(ctx, status == RBL_OK ? RBL_ERR_MESH : status,
-            "there is no solid in the mesh: no closed shell that encloses a volume");
-    return status;
-}
-
-/// A warning, counted: with `strict` the first one is the reason to refuse.
-static void warn_counted(rbl_context *ctx, size_t *warnings, const char *text)
-{
-    ++*warnings;
-    rbli_warn(ctx, "%s", text);
-}
-
-static void report_shells(rbl_context *ctx, const solidify_job *job, size_t swallowed, size_t *warnings)
-{
-    const rbli_repair_result *r = job->repair;
-    size_t solids = 0, cavities = 0, filled = 0;
-    double area = 0, filled_area = 0;
-    char text[512];
-    for (size_t s = 0; s < r->shell_count; s++) {
-        const rbli_shell *shell = &r->shells[s];
-        solids += shell->kind == RBLI_SHELL_SOLID;
-        cavities += shell->kind == RBLI_SHELL_CAVITY;
-        filled += shell->filled_loop_count > 0;
-        area += shell->area;
-        filled_area += shell->filled_area;
-    }
-    rbli_note(ctx, "%zu mesh node%s, %zu shell%s: %zu solid%s, %zu cavit%s",
-        rbli_collection_size(job->in, "geometry"), plural(rbli_collection_size(job->in, "geometry")),
-        r->shell_count, plural(r->shell_count), solids, plural(solids), cavities,
-        cavities == 1 ? "y" : "ies");
-    if (filled) {
-        snprintf(text, sizeof text, "%zu shell%s with holes filled (%.2g %% of the surface is new)", filled,
-            plural(filled), area > 0 ? 100 * filled_area / area : 0);
-        warn_counted(ctx, warnings, text);
-    }
-    for (size_t s = 0; s < r->shell_count; s++) {
-        const rbli_shell *shell = &r->shells[s];
-        const char *name = node_name(job, shell->node);
-        if (is_sheet(shell)) {
-            snprintf(text, sizeof text, "shell %zu of \"%.100s\" (%d triangle%s): %s; %s", s, name,
-                (int)shell->triangle_count, plural((size_t)shell->triangle_count),
-                shell->why ? shell->why : "a hole stays open",
-                job->options->sheets == RBLI_SHEETS_DROP ? "dropped" : "kept as a sheet");
-            warn_counted(ctx, warnings, text);
-        } else if (shell->kind == RBLI_SHELL_DROPPED) {
-            snprintf(text, sizeof text, "shell %zu of \"%.100s\" (%d triangles) dropped: %s", s, name,
-                (int)shell->triangle_count, shell->why ? shell->why : "it encloses no volume");
-            warn_counted(ctx, warnings, text);
-        }
-        if (shell->flipped) {
-            snprintf(text, sizeof text, "shell %zu of \"%.100s\" (%d triangles) was inside out: turned", s,
-                name, (int)shell->triangle_count);
-            warn_counted(ctx, warnings, text);
-        }
-        if (job->kept[s] && shell->self_crossings > 0) {
-            snprintf(text, sizeof text,
-                "%d crossing%s inside shell %zu of \"%.100s\" left as they are; pieces are closed, volumes "
-                "signed",
-                (int)shell->self_crossings, plural((size_t)shell->self_crossings), s, name);
-            warn_counted(ctx, warnings, text);
-        }
-    }
-    if (swallowed) {
-        snprintf(text, sizeof text,
-            "%zu shell%s wound outward inside another: taken as solid and swallowed; \"nested\": \"cavity\" "
-            "hollows them",
-            swallowed, swallowed == 1 ? " is" : "s are");
-        warn_counted(ctx, warnings, text);
-    }
-}
-
-static void report_repairs(rbl_context *ctx, const rbli_repair_result *r, size_t *warnings)
-{
-    char text[256];
-    if (r->stitched_vertices || r->split_edges) {
-        snprintf(text, sizeof text, "stitched %zu %s (largest move %.2g), split %zu edge%s",
-            r->stitched_vertices, r->stitched_vertices == 1 ? "vertex" : "vertices", r->largest_move,
-            r->split_edges, plural(r->split_edges));
-        warn_counted(ctx, warnings, text);
-    }
-    const struct {
-        size_t count;
-        const char *one, *many;
-    } repairs[] = {
-        {r->dropped_zero_area, "triangle without area dropped", "triangles without area dropped"},
-        {r->dropped_duplicates, "triangle listed twice: the copy dropped",
-            "triangles listed twice: the copies dropped"},
-        {r->dropped_opposite, "back-to-back triangle dropped", "back-to-back triangles dropped"},
-        {r->flipped_triangles, "triangle turned to agree with its shell",
-            "triangles turned to agree with their shell"},
-        {r->membrane_triangles, "triangle of an inner wall dropped", "triangles of inner walls dropped"},
-    };
-    for (size_t i = 0; i < sizeof repairs / sizeof *repairs; i++) {
-        if (repairs[i].count == 0) continue;
-        snprintf(text, sizeof text, "%zu %s", repairs[i].count,
-            repairs[i].count == 1 ? repairs[i].one : repairs[i].many);
-        warn_counted(ctx, warnings, text);
-    }
-    if (r->dropped_repeated)
-        rbli_note(ctx, "%zu triangle%s with a repeated vertex left out", r->dropped_repeated,
-            plural(r->dropped_repeated));
-    if (r->split_vertices || r->split_edges_manifold)
-        rbli_note(ctx, "%zu %s and %zu edge%s where solids touch were split", r->split_vertices,
-            r->split_vertices == 1 ? "vertex" : "vertices", r->split_edges_manifold,
-            plural(r->split_edges_manifold));
 }
 
 /// The solid that a kept shell belongs to: itself, or for a cavity the one around it.
@@ -363,7 +185,7 @@ static rbl_status assign_geometries(rbl_context *ctx, solidify_job *job)
     for (size_t s = 0; s < shell_count; s++) {
         const rbli_shell *shell = &job->repair->shells[s];
         int32_t parent = -1;
-        if (!is_sheet(shell)) continue;
+        if (!solidify_is_sheet(shell)) continue;
         if (job->options->sheets == RBLI_SHEETS_ATTACH) RBL_TRY(find_carrier(ctx, job, s, &parent));
         job->shell_bone[s] = sheet_geometry(job, shell->node, parent);
     }
@@ -377,7 +199,7 @@ static rbl_status name_bones(rbl_context *ctx, const solidify_job *job, char **n
 {
     for (size_t g = 0; g < job->geometry_count; g++) {
         int32_t parent = job->geometry_parent[g], part = job->geometry_part[g];
-        const char *name = node_name(job, job->geometry_node[g]);
+        const char *name = solidify_node_name(job, job->geometry_node[g]);
         if (g >= job->solid_count)
             names[g] = rbli_format(ctx, "%s_sheet", parent < 0 ? name : names[parent]);
         else
@@ -591,53 +413,19 @@ done:
     return status;
 }
 
-/// Volume and number of the solids that are kept.
-static double sum_solids(const solidify_job *job, size_t *count)
-{
-    double volume = 0;
-    *count = 0;
-    for (size_t s = 0; s < job->repair->shell_count; s++) {
-        if (!job->kept[s]) continue;
-        volume += job->repair->shells[s].volume;
-        *count += job->repair->shells[s].kind == RBLI_SHELL_SOLID;
-    }
-    return volume;
-}
-
-/// Replaces the repaired shells by their union, and says what that changed.
-static rbl_status unite_shells(rbl_context *ctx, solidify_job *job, size_t *warnings)
+/// Replaces the repaired shells by their union.
+static rbl_status unite_shells(rbl_context *ctx, solidify_job *job)
 {
     rbl_status status = RBL_OK;
     rbli_repair_result *united = NULL;
-    size_t before_count, after_count, overlapping = 0;
-    double before = sum_solids(job, &before_count), after;
-    char text[256];
-    for (size_t s = 0; s < job->repair->shell_count; s++)
-        overlapping += job->kept[s] && job->repair->shells[s].overlaps_other;
     RBL_TRY(rbli_unite(ctx, job->repair, job->kept, job->options->join, &united));
-    if (!united) {
-        if (!overlapping) return RBL_OK;
-        snprintf(text, sizeof text,
-            "%zu shell%s overlap%s others: what they share counts twice; \"join\": \"node\" makes one solid "
-            "of them",
-            overlapping, plural(overlapping), overlapping == 1 ? "s" : "");
-        warn_counted(ctx, warnings, text);
-        return RBL_OK;
-    }
-    rbli_repair_result_destroy(ctx, job->repair);
+    if (!united) return RBL_OK;
+    job->found = job->repair;
+    job->found_kept = job->kept;
     job->repair = united;
-    rbli_free(ctx, job->kept);
     RBL_TRY_ALLOC(job->kept = rbli_calloc(ctx, united->shell_count, sizeof *job->kept));
     for (size_t s = 0; s < united->shell_count; s++)
         job->kept[s] = united->shells[s].kind <= RBLI_SHELL_CAVITY;
-    after = sum_solids(job, &after_count);
-    double removed = before > 0 ? 100 * (before - after) / before : 0;
-    snprintf(text, sizeof text, "%zu solid%s after union of %zu, %.2g %% overlap removed", after_count,
-        plural(after_count), before_count, removed > 1e-9 ? removed : 0);
-    if (overlapping || removed > 1e-9)
-        warn_counted(ctx, warnings, text);
-    else
-        rbli_note(ctx, "%s", text);
 done:
     return status;
 }
@@ -648,27 +436,29 @@ rbl_status rbli_solidify(
     rbl_status status = RBL_OK;
     solidify_job job = {.in = in, .options = options};
     rbl_collection *made = NULL;
-    size_t swallowed = 0, warnings = 0;
+    size_t warnings = 0;
     RBL_TRY(run_repair(ctx, &job));
-    RBL_TRY(choose_shells(ctx, &job, &swallowed));
-    RBL_TRY(refuse(ctx, &job));
-    report_shells(ctx, &job, swallowed, &warnings);
-    report_repairs(ctx, job.repair, &warnings);
-    RBL_TRY(unite_shells(ctx, &job, &warnings));
+    RBL_TRY(choose_shells(ctx, &job));
+    RBL_TRY(solidify_refuse(ctx, &job));
+    RBL_TRY(unite_shells(ctx, &job));
+    RBL_TRY(solidify_report(ctx, &job, &warnings));
     if (options->strict && warnings > 0) {
         status = rbli_fail(ctx, RBL_ERR_MESH, "the mesh needed %zu repair%s and \"strict\" allows none",
-            warnings, plural(warnings));
+            warnings, warnings == 1 ? "" : "s");
         goto done;
     }
     RBL_TRY(assign_geometries(ctx, &job));
     RBL_TRY(rbli_collection_copy(ctx, in, &made));
     RBL_TRY(build_bones(ctx, &job, made));
     RBL_TRY(build_surface(ctx, &job, made));
+    if (options->details) RBL_TRY(solidify_write_details(ctx, &job, made));
     *out = made;
     made = NULL;
 done:
     rbli_collection_release(made);
     rbli_repair_result_destroy(ctx, job.repair);
+    rbli_repair_result_destroy(ctx, job.found);
+    rbli_free(ctx, job.found_kept);
     rbli_free(ctx, job.geometry_bone);
     rbli_free(ctx, job.kept);
     rbli_free(ctx, job.shell_bone);

@@ -18,6 +18,9 @@ typedef struct rbli_solidify_options {
     rbli_repair_options repair;
     rbli_sheets sheets;    /* default RBLI_SHEETS_ATTACH */
     rbli_join join;        /* which overlapping solids become one; default RBLI_JOIN_NODE */
+    bool details;          /* writes what was found, before the union, as the groups `shell` (node, kind, why,
+                              triangles, open_holes, filled_holes, crossings, overlaps, volume, area) and
+                              `hole` (shell, edges, length, center, filled); default false */
     bool split_components; /* one bone for each solid shell instead of one a mesh node; default false */
     bool strict;           /* any repair is an error; default false */
 } rbli_solidify_options;

@@ -80,6 +80,7 @@ static rbl_status evaluate(rbl_context *ctx, rbl_call *call)
     options.split_components = rbl_param_bool(rbl_call_param(call, "split_components"));
     options.sheets = (rbli_sheets)rbl_param_int(rbl_call_param(call, "sheets"));
     options.join = (rbli_join)rbl_param_int(rbl_call_param(call, "join"));
+    options.details = rbl_param_bool(rbl_call_param(call, "details"));
     options.strict = rbl_param_bool(rbl_call_param(call, "strict"));
     options.repair.stitch = rbl_param_float(rbl_call_param(call, "stitch"));
     options.repair.fill = (rbli_fill)rbl_param_int(rbl_call_param(call, "fill"));
@@ -161,6 +162,10 @@ static const rbl_param_desc params[] = {
         .text =
             "shells that cannot be closed, and two-sided ones: children of the solid of their node, bones "
             "of their own, or left out"},
+    {.name = "details",
+        .type = RBL_PARAM_BOOL,
+        .default_json = "false",
+        .text = "lists what was found as groups `shell` and `hole` of the collection"},
     {.name = "strict", .type = RBL_PARAM_BOOL, .default_json = "false", .text = "any repair is an error"},
     {0},
 };
