@@ -136,6 +136,12 @@ RBL_API rbl_status rbl_engine_schema(const rbl_engine *engine, char **text);
 /// list of all.
 /// @return RBL_OK · RBL_ERR_NOT_FOUND · RBL_ERR_NO_MEMORY
 RBL_API rbl_status rbl_engine_nodes_json(const rbl_engine *engine, const char *type, char **text);
+/// The canonical form of a graph file's text: two spaces a level, what fits into 120 columns on one line.
+/// Values, their order and comments stay as they are; a comma before a closing bracket goes. `name` tells
+/// .jsonc from .json. *out is freed with rbl_engine_free_text.
+/// @return RBL_OK · RBL_ERR_GRAPH (not JSON; `messages` says where) · RBL_ERR_LIMIT · RBL_ERR_NO_MEMORY
+RBL_API rbl_status rbl_engine_format(const rbl_engine *engine, const char *name, const char *text,
+    size_t bytes, rbl_messages **messages, char **out);
 RBL_API void rbl_engine_free_text(const rbl_engine *engine, char *text);
 /// Bytes that the cache holds (arrays shared by several values counted once), and its entries.
 RBL_API size_t rbl_engine_cache_bytes(const rbl_engine *engine);

@@ -21,6 +21,7 @@ int cli_cache(int argc, char **argv);
 int cli_eval(int argc, char **argv);
 int cli_check(int argc, char **argv);
 int cli_explain(int argc, char **argv);
+int cli_fmt(int argc, char **argv);
 int cli_inspect(int argc, char **argv);
 int cli_nodes(int argc, char **argv);
 int cli_schema(int argc, char **argv);

@@ -18,6 +18,7 @@ static const struct {
     {"cache", cli_cache, "count, check, trim or clear the folder of --cache"},
     {"check", cli_check, "look for mistakes in a graph without running it"},
     {"explain", cli_explain, "say what an evaluation would run, and why"},
+    {"fmt", cli_fmt, "write graph files in their canonical form"},
     {"inspect", cli_inspect, "show what is in a mesh or a .rbl file"},
     {"nodes", cli_nodes, "list the node types, or show one"},
 #ifdef RUBBLE_HAS_RENDER

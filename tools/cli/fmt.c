@@ -1,0 +1,109 @@
+/// rubble fmt: the canonical form of graph files.
+
+#include "tools/cli/cli.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char help[] =
+    "usage: rubble fmt GRAPH [--check | --print]\n"
+    "\n"
+    "Writes a graph file in its canonical form: two spaces a level, what fits into 120 columns on one line.\n"
+    "Values, their order and comments stay.\n"
+    "\n"
+    "  --check    write nothing; exit 1 when the file is not in this form\n"
+    "  --print    write to standard output instead of the file\n"
+    "\n"
+    "example: rubble fmt graphs/wall.json\n";
+
+/// The whole file with a zero byte behind it; NULL when it cannot be read (printed).
+static char *read_text(const char *path, size_t *bytes)
+{
+    FILE *file = fopen(path, "rb");
+    size_t capacity = 1 << 16, used = 0;
+    char *text = file ? malloc(capacity) : NULL;
+    while (text) {
+        used += fread(text + used, 1, capacity - used - 1, file);
+        if (used < capacity - 1) break;
+        char *larger = realloc(text, capacity *= 2);
+        if (!larger) free(text);
+        text = larger;
+    }
+    bool bad = !file || ferror(file);
+    if (bad) cli_error("%s: %s", path, strerror(errno));
+    if (file) fclose(file);
+    if (bad) {
+        free(text);
+        return NULL;
+    }
+    if (text) text[used] = '\0';
+    *bytes = used;
+    return text;
+}
+
+/// Puts `text` in the file's place; its rights stay.
+static int replace_file(const char *path, const char *text)
+{
+    size_t bytes = strlen(path) + 8;
+    char *temporary = malloc(bytes);
+    if (!temporary) return EXIT_EVALUATION;
+    snprintf(temporary, bytes, "%s.XXXXXX", path);
+    struct stat info;
+    int handle = stat(path, &info) == 0 ? mkstemp(temporary) : -1;
+    FILE *file = handle >= 0 ? fdopen(handle, "wb") : NULL;
+    bool good =
+        file && fputs(text, file) >= 0 && fflush(file) == 0 && fchmod(handle, info.st_mode & 07777) == 0;
+    if (file)
+        good = fclose(file) == 0 && good;
+    else if (handle >= 0)
+        close(handle);
+    good = good && rename(temporary, path) == 0;
+    if (!good) {
+        cli_error("%s: %s", path, strerror(errno));
+        if (handle >= 0) unlink(temporary);
+    }
+    free(temporary);
+    return good ? EXIT_DONE : EXIT_FILE;
+}
+
+static int format_file(rbl_engine *engine, const char *path, bool check, bool print)
+{
+    size_t bytes = 0;
+    char *text = read_text(path, &bytes), *formatted = NULL;
+    if (!text) return EXIT_FILE;
+    rbl_messages *messages = NULL;
+    rbl_status status = rbl_engine_format(engine, path, text, bytes, &messages, &formatted);
+    int code = cli_exit_code(status);
+    cli_print_messages(messages);
+    if (code == EXIT_DONE) {
+        bool same = strlen(formatted) == bytes && memcmp(formatted, text, bytes) == 0;
+        if (print)
+            code = cli_print(formatted);
+        else if (check && !same) {
+            cli_error("%s is not in the canonical form: rubble fmt writes it", path);
+            code = EXIT_EVALUATION;
+        } else if (!check && !same)
+            code = replace_file(path, formatted);
+    }
+    rbl_engine_free_text(engine, formatted);
+    rbl_messages_destroy(messages);
+    free(text);
+    return code;
+}
+
+int cli_fmt(int argc, char **argv)
+{
+    bool check = false, print = false;
+    const char *file = NULL;
+    const cli_option options[] = {{"check", CLI_FLAG, &check}, {"print", CLI_FLAG, &print}, {0}};
+    int code = cli_parse(&(cli_command){"fmt", help, options, &file, 1, 1}, argc, argv);
+    if (code >= 0) return code;
+    rbl_engine *engine = cli_engine(1, NULL);
+    if (!engine) return EXIT_EVALUATION;
+    code = format_file(engine, file, check, print);
+    rbl_engine_destroy(engine);
+    return code;
+}
