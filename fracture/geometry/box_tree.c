@@ -11,7 +11,7 @@
 #include "fracture/base/alloc.h"
 #include "fracture/geometry/radix_sort.h"
 
-enum { FAN = 4, MAX_LEVELS = 18 };
+enum { FAN = 4, MAX_LEVELS = 18, MAX_NEAR = 64, AHEAD = 16 };
 
 typedef struct flat_box {
     float min[3], max[3];
@@ -161,13 +161,18 @@ static flat_box box_around(const box_pack *pack)
     return box;
 }
 
-static void fill_levels(rbli_box_tree *tree, const flat_box *flat)
+static void fill_levels(rbli_box_tree *tree, const double (*boxes)[2][3])
 {
     for (int level = 0; level < tree->level_count; level++) {
         size_t size = tree->level_size[level], packs = (size + FAN - 1) / FAN;
         for (size_t i = 0; i < packs * FAN; i++) {
             flat_box box;
-            if (i < size) box = level == 0 ? flat[tree->items[i]] : box_around(pack_of(tree, level - 1, i));
+            if (i < size && level > 0) {
+                box = box_around(pack_of(tree, level - 1, i));
+            } else if (i < size) {
+                if (i + AHEAD < size) __builtin_prefetch(boxes[tree->items[i + AHEAD]]);
+                box = flatten(tree, boxes[tree->items[i]][0], boxes[tree->items[i]][1]);
+            }
             set_lane(&tree->packs[tree->level_start[level] + i / FAN], i % FAN, i < size ? &box : NULL);
         }
     }
@@ -178,31 +183,31 @@ rbl_status rbli_box_tree_create(
 {
     rbl_status status = RBL_OK;
     rbli_keyed *keys = NULL, *scratch = NULL;
-    flat_box *flat = NULL;
     rbli_box_tree *tree = rbli_calloc(ctx, 1, sizeof *tree);
     RBL_TRY_ALLOC(tree);
     tree->count = count;
     fit(tree, boxes);
     size_t total = layout(tree);
     RBL_TRY_ALLOC(tree->items = rbli_alloc(ctx, count, sizeof *tree->items));
-    RBL_TRY_ALLOC(tree->packs = rbli_alloc(ctx, total, sizeof *tree->packs));
     RBL_TRY_ALLOC(keys = rbli_alloc(ctx, count, sizeof *keys));
     RBL_TRY_ALLOC(scratch = rbli_alloc(ctx, count, sizeof *scratch));
-    RBL_TRY_ALLOC(flat = rbli_alloc(ctx, count, sizeof *flat));
     for (size_t i = 0; i < count; i++) {
-        flat[i] = flatten(tree, boxes[i][0], boxes[i][1]);
-        keys[i] = (rbli_keyed){morton_key(&flat[i]), (int32_t)i};
+        flat_box flat = flatten(tree, boxes[i][0], boxes[i][1]);
+        keys[i] = (rbli_keyed){morton_key(&flat), (int32_t)i};
     }
     rbli_radix_sort(keys, scratch, count);
     for (size_t i = 0; i < count; i++)
         tree->items[i] = keys[i].index;
-    fill_levels(tree, flat);
+    rbli_free(ctx, keys); /* before the packs, which are as large */
+    rbli_free(ctx, scratch);
+    keys = scratch = NULL;
+    RBL_TRY_ALLOC(tree->packs = rbli_alloc(ctx, total, sizeof *tree->packs));
+    fill_levels(tree, boxes);
     *out = tree;
     tree = NULL;
 done:
     rbli_free(ctx, keys);
     rbli_free(ctx, scratch);
-    rbli_free(ctx, flat);
     rbli_box_tree_destroy(ctx, tree);
     return status;
 }
@@ -276,37 +281,86 @@ static void pairs_of_packs(const rbli_box_tree *tree, const box_pack own[FAN], s
     }
 }
 
-void rbli_box_tree_pairs(
-    const rbli_box_tree *tree, size_t first_block, size_t end_block, rbli_box_pair_visit visit, void *user)
+/// Packs of level 1 that may hold partners of a group of blocks, those of one pack of level 1.
+typedef struct pair_search {
+    const rbli_box_tree *tree;
+    size_t first, end; /* blocks of the group */
+    uint32_t near[MAX_NEAR];
+    int near_count;
+    rbli_box_pair_visit visit;
+    void *user;
+} pair_search;
+
+static void pair_near(pair_search *s)
 {
-    node_stack stack;
-    for (size_t block = first_block; block < end_block; block++) {
+    const rbli_box_tree *tree = s->tree;
+    for (size_t block = s->first; block < s->end; block++) {
         flat_box flat = box_around(pack_of(tree, 0, block));
         box_pack around = spread_box(&flat), own[FAN];
         for (size_t i = 0; i < FAN; i++) {
             flat = box_of(tree, 0, block * FAN + i);
             own[i] = spread_box(&flat);
         }
-        stack.nodes[0].level = tree->level_count - 1;
-        stack.nodes[0].pack = 0;
-        stack.count = 1;
-        while (stack.count > 0) {
-            stack.count--;
-            int level = stack.nodes[stack.count].level;
-            size_t pack = stack.nodes[stack.count].pack;
-            if (level == 0) {
-                pairs_of_packs(tree, own, block, pack, visit, user);
-                continue;
-            }
-            /* Children that end before this block were paired with it when they were the block. */
-            size_t least = block >> (2 * (level - 1));
-            int hits = overlap(pack_of(tree, level, pack), &around);
+        for (int i = 0; i < s->near_count; i++) {
+            int hits = overlap(pack_of(tree, 1, s->near[i]), &around);
             for (; hits; hits &= hits - 1) {
-                size_t child = pack * FAN + (size_t)__builtin_ctz((unsigned)hits);
-                if (child < least) continue;
-                stack.nodes[stack.count].level = level - 1;
-                stack.nodes[stack.count++].pack = (uint32_t)child;
+                size_t other = s->near[i] * (size_t)FAN + (size_t)__builtin_ctz((unsigned)hits);
+                /* Blocks before this one were paired with it when it was their turn. */
+                if (other >= block) pairs_of_packs(tree, own, block, other, s->visit, s->user);
             }
         }
+    }
+    s->near_count = 0;
+}
+
+/// Pairs the blocks of pack `group` of level 1.
+static void pair_group(pair_search *s, size_t group)
+{
+    const rbli_box_tree *tree = s->tree;
+    flat_box flat = box_around(pack_of(tree, 1, group));
+    box_pack around = spread_box(&flat);
+    node_stack stack;
+    stack.nodes[0].level = tree->level_count - 1;
+    stack.nodes[0].pack = 0;
+    stack.count = 1;
+    while (stack.count > 0) {
+        stack.count--;
+        int level = stack.nodes[stack.count].level;
+        size_t pack = stack.nodes[stack.count].pack;
+        if (level == 1) {
+            s->near[s->near_count++] = (uint32_t)pack;
+            if (s->near_count == MAX_NEAR) pair_near(s);
+            continue;
+        }
+        size_t least = group >> (2 * (level - 2)); /* children before it hold blocks before the group alone */
+        int hits = overlap(pack_of(tree, level, pack), &around);
+        for (; hits; hits &= hits - 1) {
+            size_t child = pack * FAN + (size_t)__builtin_ctz((unsigned)hits);
+            if (child < least) continue;
+            stack.nodes[stack.count].level = level - 1;
+            stack.nodes[stack.count++].pack = (uint32_t)child;
+        }
+    }
+    pair_near(s);
+}
+
+void rbli_box_tree_pairs(
+    const rbli_box_tree *tree, size_t first_block, size_t end_block, rbli_box_pair_visit visit, void *user)
+{
+    pair_search search = {.tree = tree, .visit = visit, .user = user};
+    if (tree->level_count == 1 && first_block < end_block) {
+        box_pack own[FAN];
+        for (size_t i = 0; i < FAN; i++) {
+            flat_box flat = box_of(tree, 0, i);
+            own[i] = spread_box(&flat);
+        }
+        pairs_of_packs(tree, own, 0, 0, visit, user);
+        return;
+    }
+    for (size_t block = first_block; block < end_block; block = search.end) {
+        size_t next = (block / FAN + 1) * FAN;
+        search.first = block;
+        search.end = next < end_block ? next : end_block;
+        pair_group(&search, block / FAN);
     }
 }

@@ -301,12 +301,11 @@ done:
     return status;
 }
 
-rbl_status repair_reindex(repair *r)
+/// Welds and sorts; every position is in use.
+static rbl_status sort_all(repair *r)
 {
     rbl_status status = RBL_OK;
     int32_t *index = NULL;
-    repair_forget(r);
-    RBL_TRY(compact_positions(r, (const double(*)[3])r->positions.data, r->positions.count));
     RBL_TRY_ALLOC(index = rbli_alloc(r->ctx, r->positions.count, sizeof *index));
     RBL_TRY(sort_positions(r, index));
     for (size_t t = 0; t < r->triangles.count; t++)
@@ -321,6 +320,13 @@ rbl_status repair_reindex(repair *r)
 done:
     rbli_free(r->ctx, index);
     return status;
+}
+
+rbl_status repair_reindex(repair *r)
+{
+    repair_forget(r);
+    rbl_status status = compact_positions(r, (const double(*)[3])r->positions.data, r->positions.count);
+    return status == RBL_OK ? sort_all(r) : status;
 }
 
 rbl_status repair_weld(repair *r)
@@ -350,7 +356,7 @@ rbl_status repair_weld(repair *r)
     if (lowest != SIZE_MAX) return rbli_fail(r->ctx, RBL_ERR_ARGUMENT, "vertex %zu is not finite", lowest);
     RBL_TRY(compact_positions(r, mesh->positions, mesh->vertex_count));
     size_t referenced = r->positions.count;
-    RBL_TRY(repair_reindex(r));
+    RBL_TRY(sort_all(r));
     r->out->welded_vertices = referenced - r->positions.count;
 done:
     return status;
@@ -358,15 +364,13 @@ done:
 
 /* Edges */
 
-typedef struct edge_entry {
-    int32_t other, half;
-} edge_entry;
+/// A half-edge under the lower end of its edge: upper end << 32 | number.
+typedef uint64_t edge_entry;
 
 static int compare_entries(const void *left, const void *right)
 {
-    const edge_entry *a = left, *b = right;
-    if (a->other != b->other) return a->other < b->other ? -1 : 1;
-    return a->half < b->half ? -1 : a->half > b->half;
+    edge_entry a = *(const edge_entry *)left, b = *(const edge_entry *)right;
+    return a < b ? -1 : a > b;
 }
 
 static void sort_entries(edge_entry *entries, size_t count)
@@ -378,7 +382,7 @@ static void sort_entries(edge_entry *entries, size_t count)
     for (size_t i = 1; i < count; i++) {
         edge_entry entry = entries[i];
         size_t j = i;
-        for (; j > 0 && compare_entries(&entries[j - 1], &entry) > 0; j--)
+        for (; j > 0 && entries[j - 1] > entry; j--)
             entries[j] = entries[j - 1];
         entries[j] = entry;
     }
@@ -399,9 +403,9 @@ static void group_entries(repair *r, const edge_entry *entries, const int32_t *p
         size_t end = (size_t)place[v];
         while (at < end) {
             size_t begin = at;
-            for (; at < end && entries[at].other == entries[begin].other; at++) {
-                edges->half[at] = entries[at].half;
-                edges->of_half[entries[at].half] = (int32_t)edges->count;
+            for (; at < end && entries[at] >> 32 == entries[begin] >> 32; at++) {
+                edges->half[at] = (int32_t)(uint32_t)entries[at];
+                edges->of_half[edges->half[at]] = (int32_t)edges->count;
             }
             if (!is_clean_group(r, edges->half + begin, at - begin)) edges->clean = false;
             edges->start[edges->count++] = (int32_t)begin;
@@ -426,16 +430,18 @@ rbl_status repair_build_edges(repair *r)
     RBL_TRY_ALLOC(edges->vertex_start = rbli_alloc(r->ctx, r->positions.count + 1, sizeof *place));
     RBL_TRY_ALLOC(edges->start = rbli_alloc(r->ctx, half_count + 1, sizeof *edges->start));
     edges->clean = true;
-    for (int32_t h = 0; h < (int32_t)half_count; h++) {
-        int32_t a = half_tail(r, h), b = half_tip(r, h);
-        place[(a < b ? a : b) + 1]++;
-    }
+    for (size_t t = 0; t < r->triangles.count; t++)
+        for (int k = 0; k < 3; k++) {
+            int32_t a = r->triangles.data[t].v[k], b = r->triangles.data[t].v[k == 2 ? 0 : k + 1];
+            place[(a < b ? a : b) + 1]++;
+        }
     for (size_t v = 0; v < r->positions.count; v++)
         place[v + 1] += place[v];
-    for (int32_t h = 0; h < (int32_t)half_count; h++) {
-        int32_t a = half_tail(r, h), b = half_tip(r, h);
-        entries[place[a < b ? a : b]++] = (edge_entry){a < b ? b : a, h};
-    }
+    for (size_t t = 0; t < r->triangles.count; t++)
+        for (size_t k = 0; k < 3; k++) {
+            int32_t a = r->triangles.data[t].v[k], b = r->triangles.data[t].v[k == 2 ? 0 : k + 1];
+            entries[place[a < b ? a : b]++] = (edge_entry)(a < b ? b : a) << 32 | (3 * t + k);
+        }
     for (size_t v = 0, begin = 0; v < r->positions.count; begin = (size_t)place[v++])
         sort_entries(entries + begin, (size_t)place[v] - begin);
     group_entries(r, entries, place);
