@@ -17,7 +17,7 @@ struct rbl_evaluation {
     uv_thread_t thread;
     uv_mutex_t mutex; /* what follows */
     uv_cond_t changed;
-    bool started, done;
+    bool accepted, done; /* accepted: it has taken the graph's parameters */
     rbl_status status;
     rbl_run *run;
 };
@@ -43,11 +43,11 @@ static void free_evaluation(rbl_evaluation *evaluation)
     rbli_allocator_release(allocator);
 }
 
-static void tell_started(void *user)
+static void tell_accepted(void *user)
 {
     rbl_evaluation *evaluation = user;
     uv_mutex_lock(&evaluation->mutex);
-    evaluation->started = true;
+    evaluation->accepted = true;
     uv_cond_broadcast(&evaluation->changed);
     uv_mutex_unlock(&evaluation->mutex);
 }
@@ -56,15 +56,16 @@ static void run_thread(void *user)
 {
     rbl_evaluation *evaluation = user;
     rbl_run *run = NULL;
-    rbli_evaluate_hooks hooks = {.started = tell_started, .user = evaluation};
+    rbli_evaluate_hooks hooks = {.started = tell_accepted, .user = evaluation};
     rbl_status status = rbli_evaluate(evaluation->graph, &evaluation->options, &hooks, &run);
     uv_mutex_lock(&evaluation->mutex);
     evaluation->status = status;
     evaluation->run = run;
-    evaluation->started = evaluation->done = true;
+    evaluation->done = true;
+    bool accepted = evaluation->accepted;
     uv_cond_broadcast(&evaluation->changed);
     uv_mutex_unlock(&evaluation->mutex);
-    if (evaluation->done_fn) evaluation->done_fn(evaluation->user, evaluation);
+    if (accepted && evaluation->done_fn) evaluation->done_fn(evaluation->user, evaluation);
 }
 
 static rbl_status create(rbl_graph *graph, rbl_evaluation **out)
@@ -89,7 +90,9 @@ static rbl_status copy_options(rbl_evaluation *evaluation, const rbl_evaluate_op
     rbl_status status = RBL_OK;
     rbl_evaluate_options_init(&evaluation->options);
     if (options) {
-        evaluation->options = *options;
+        if (!rbli_take_struct(&evaluation->options, sizeof *options, options, RBLI_EVALUATE_OPTIONS_LEAST))
+            return RBL_ERR_ARGUMENT;
+        options = &evaluation->options;
         if (options->output_folder) {
             evaluation->output_folder = copy_text(evaluation->allocator, options->output_folder);
             RBL_TRY_ALLOC(evaluation->output_folder);
@@ -112,10 +115,6 @@ done:
 rbl_status rbl_evaluation_begin(rbl_graph *graph, const rbl_evaluate_options *options,
     rbl_evaluation_done done, void *user, rbl_evaluation **out)
 {
-    if (options && options->size != sizeof *options) return RBL_ERR_ARGUMENT;
-    if (options && options->output_folder && !*options->output_folder) return RBL_ERR_ARGUMENT;
-    if (options && options->only_node && rbl_graph_find_node(graph, options->only_node) == SIZE_MAX)
-        return RBL_ERR_NOT_FOUND;
     rbl_evaluation *evaluation = NULL;
     rbl_status status = create(graph, &evaluation);
     if (status != RBL_OK) return status;
@@ -129,9 +128,16 @@ rbl_status rbl_evaluation_begin(rbl_graph *graph, const rbl_evaluate_options *op
         return status;
     }
     uv_mutex_lock(&evaluation->mutex);
-    while (!evaluation->started)
+    while (!evaluation->accepted && !evaluation->done)
         uv_cond_wait(&evaluation->changed, &evaluation->mutex);
+    bool accepted = evaluation->accepted;
     uv_mutex_unlock(&evaluation->mutex);
+    if (!accepted) {
+        uv_thread_join(&evaluation->thread);
+        status = evaluation->status;
+        free_evaluation(evaluation);
+        return status;
+    }
     *out = evaluation;
     return RBL_OK;
 }

@@ -4,6 +4,7 @@
 /// The parts behind the handles of include/rubble/rubble.h.
 
 #include <stdatomic.h>
+#include <string.h>
 #include <uv.h>
 
 #include "engine/cache.h"
@@ -38,8 +39,9 @@ struct rbl_engine {
     rbl_messages *faults; /* what is wrong with built-in descriptors; a test asserts that there is nothing */
 };
 
-/// Reads a struct that begins with its size and may be that of an older version of the library, which was shorter: what
-/// it does not have stays as it is in `to`. `least`: its size in the first version. False for another size.
+/// Reads a struct that begins with its size and may be that of an older version of the library, which was
+/// shorter: what it does not have stays as it is in `to`. `least`: its size in the first version. False for
+/// another size.
 static inline bool rbli_take_struct(void *to, size_t to_bytes, const void *from, size_t least)
 {
     size_t bytes;
@@ -54,6 +56,7 @@ static inline bool rbli_take_struct(void *to, size_t to_bytes, const void *from,
 enum {
     RBLI_ENGINE_OPTIONS_LEAST = 56,
     RBLI_EVALUATE_OPTIONS_LEAST = 56,
+    RBLI_MESH_DESC_LEAST = 360,
 };
 
 /// A type by name, of a version or (0) the newest; NULL when there is none.

@@ -1063,8 +1063,9 @@ rbl_status rbli_evaluate(
     rbl_evaluate_options defaults;
     rbl_evaluate_options_init(&defaults);
     *out = NULL;
-    if (options && options->size != sizeof *options) return RBL_ERR_ARGUMENT;
-    if (!options) options = &defaults;
+    if (options && !rbli_take_struct(&defaults, sizeof defaults, options, RBLI_EVALUATE_OPTIONS_LEAST))
+        return RBL_ERR_ARGUMENT;
+    options = &defaults;
     if (options->output_folder && !*options->output_folder) return RBL_ERR_ARGUMENT;
     size_t only = no_node;
     if (options->only_node) {

@@ -80,7 +80,7 @@ static rbl_status check_text(rbl_context *ctx, const char *what, const char *tex
 static rbl_status check_desc(rbl_context *ctx, const rbl_mesh_desc *m)
 {
     rbl_status status = RBL_OK;
-    if (m->size != sizeof *m)
+    if (!m->size)
         return rbli_fail(ctx, RBL_ERR_ARGUMENT, "the mesh description is of another version of the library");
     if (!m->positions.data || !m->vertex_count || !m->triangle_count)
         return rbli_fail(ctx, RBL_ERR_ARGUMENT, "a mesh needs positions and at least one triangle");
@@ -302,6 +302,10 @@ static rbli_hash hash_mesh(const rbl_mesh_desc *m)
 
 rbl_status rbli_host_mesh_create(rbl_context *ctx, const rbl_mesh_desc *mesh, rbli_host_mesh **out)
 {
+    rbl_mesh_desc whole;
+    rbl_mesh_desc_init(&whole);
+    if (!rbli_take_struct(&whole, sizeof whole, mesh, RBLI_MESH_DESC_LEAST)) whole.size = 0;
+    mesh = &whole;
     rbl_status status = check_desc(ctx, mesh);
     if (status != RBL_OK) return status;
     rbli_host_mesh *made = rbli_calloc(ctx, 1, sizeof *made);

@@ -97,8 +97,8 @@ rbl_status rbl_uv_evaluate(uv_loop_t *loop, rbl_graph *graph, const rbl_evaluate
 {
     rbl_evaluate_options forwarded;
     rbl_evaluate_options_init(&forwarded);
-    if (options && options->size != sizeof *options) return RBL_ERR_ARGUMENT;
-    if (options) forwarded = *options;
+    if (options && !rbli_take_struct(&forwarded, sizeof forwarded, options, RBLI_EVALUATE_OPTIONS_LEAST))
+        return RBL_ERR_ARGUMENT;
     rbl_uv_evaluation *e = NULL;
     rbl_status status = create(loop, graph->engine->allocator, &e);
     if (status != RBL_OK) return status;

@@ -225,9 +225,9 @@ void cli_eval_options(cli_eval_settings *s, rbl_control *control, rbl_evaluate_o
     options->user = s;
 }
 
-/// Names the node that was meant by one that the graph does not have.
-static void tell_unknown_node(const rbl_graph *graph, const char *wanted)
+void cli_eval_tell_unknown_node(const rbl_graph *graph, const cli_eval_settings *s)
 {
+    const char *wanted = s->only;
     size_t count = rbl_graph_node_count(graph);
     const char **ids = malloc((count + 1) * sizeof *ids);
     for (size_t i = 0; ids && i < count; i++)
@@ -236,13 +236,6 @@ static void tell_unknown_node(const rbl_graph *graph, const char *wanted)
     cli_error("the graph has no node \"%s\"", wanted);
     if (nearest) fprintf(stderr, "  did you mean \"%s\"?\n", nearest);
     free(ids);
-}
-
-bool cli_eval_check_node(const rbl_graph *graph, const cli_eval_settings *s)
-{
-    if (!s->only || rbl_graph_find_node(graph, s->only) != SIZE_MAX) return true;
-    tell_unknown_node(graph, s->only);
-    return false;
 }
 
 int cli_eval_tell(const cli_eval_settings *s, rbl_status status, rbl_run *run, size_t warning_count)
@@ -285,11 +278,14 @@ int cli_eval_tell(const cli_eval_settings *s, rbl_status status, rbl_run *run, s
 
 static int evaluate(rbl_graph *graph, cli_eval_settings *s, rbl_control *control, size_t warning_count)
 {
-    if (!cli_eval_check_node(graph, s)) return EXIT_USAGE;
     rbl_evaluate_options options;
     cli_eval_options(s, control, &options);
     rbl_run *run = NULL;
     rbl_status status = rbl_evaluate(graph, &options, &run);
+    if (!run && status == RBL_ERR_NOT_FOUND) {
+        cli_eval_tell_unknown_node(graph, s);
+        return EXIT_USAGE;
+    }
     return cli_eval_tell(s, status, run, warning_count);
 }
 

@@ -223,9 +223,7 @@ static void load(watcher *w)
         cli_error("%s", rbl_status_text(status));
     w->warning_count = rbl_messages_count_of(messages, RBL_WARNING);
     rbl_messages_destroy(messages);
-    bool good = status == RBL_OK && cli_set_variables(graph, &w->settings->pairs) == EXIT_DONE &&
-                cli_eval_check_node(graph, w->settings);
-    if (!good) {
+    if (status != RBL_OK || cli_set_variables(graph, &w->settings->pairs) != EXIT_DONE) {
         rbl_graph_destroy(graph);
         return;
     }
@@ -251,7 +249,12 @@ static void begin(watcher *w)
     rbl_evaluate_options options;
     cli_eval_options(w->settings, NULL, &options);
     rbl_status status = rbl_uv_evaluate(&w->loop, w->graph, &options, on_done, w, &w->evaluation);
-    if (status != RBL_OK) give_up(w, rbl_status_text(status));
+    if (status == RBL_ERR_NOT_FOUND) {
+        cli_eval_tell_unknown_node(w->graph, w->settings);
+        refresh(w);
+    } else if (status != RBL_OK) {
+        give_up(w, rbl_status_text(status));
+    }
 }
 
 static void on_settled(uv_timer_t *timer)
