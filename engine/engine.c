@@ -300,8 +300,9 @@ rbl_status rbl_engine_create(const rbl_engine_options *options, rbl_engine **out
 {
     rbl_engine_options defaults;
     rbl_engine_options_init(&defaults);
-    if (options && options->size != sizeof *options) return RBL_ERR_ARGUMENT;
-    if (!options) options = &defaults;
+    if (options && !rbli_take_struct(&defaults, sizeof defaults, options, RBLI_ENGINE_OPTIONS_LEAST))
+        return RBL_ERR_ARGUMENT;
+    options = &defaults;
     if (options->thread_count < 0) return RBL_ERR_ARGUMENT;
     rbli_allocator *allocator = rbli_allocator_create(options->reallocate, options->user);
     if (!allocator) return RBL_ERR_NO_MEMORY;

@@ -617,6 +617,42 @@ static void explain_says_what_would_run(void **state)
     rbl_engine_destroy(engine);
 }
 
+/* ---- Structs of other versions ---- */
+
+static void shorter_structs_are_taken(void **state)
+{
+    (void)state;
+    rbl_engine_options engine_options;
+    rbl_engine *engine = NULL;
+    rbl_engine_options_init(&engine_options);
+    engine_options.size = 8;
+    assert_int_equal(rbl_engine_create(&engine_options, &engine), RBL_ERR_ARGUMENT);
+    engine_options.size = sizeof engine_options + 8;
+    assert_int_equal(rbl_engine_create(&engine_options, &engine), RBL_ERR_ARGUMENT);
+    engine_options.size = RBLI_ENGINE_OPTIONS_LEAST;
+    assert_int_equal(rbl_engine_create(&engine_options, &engine), RBL_OK);
+    rbl_engine_destroy(engine);
+
+    engine = make_engine();
+    rbl_graph *graph = load_graph(engine, number_graph);
+    rbl_run *run = NULL;
+    rbl_evaluation *evaluation = NULL;
+    rbl_evaluate_options options;
+    rbl_evaluate_options_init(&options);
+    memset(
+        (char *)&options + RBLI_EVALUATE_OPTIONS_LEAST, 0xFF, sizeof options - RBLI_EVALUATE_OPTIONS_LEAST);
+    options.size = RBLI_EVALUATE_OPTIONS_LEAST;
+    assert_int_equal(rbl_evaluate(graph, &options, &run), RBL_OK);
+    rbl_run_destroy(run);
+    assert_int_equal(rbl_evaluation_begin(graph, &options, NULL, NULL, &evaluation), RBL_OK);
+    rbl_evaluation_destroy(evaluation);
+    options.size = 8;
+    assert_int_equal(rbl_evaluate(graph, &options, &run), RBL_ERR_ARGUMENT);
+    assert_int_equal(rbl_evaluation_begin(graph, &options, NULL, NULL, &evaluation), RBL_ERR_ARGUMENT);
+    rbl_graph_destroy(graph);
+    rbl_engine_destroy(engine);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -632,6 +668,7 @@ int main(void)
         cmocka_unit_test(changed_bones_are_told),
         cmocka_unit_test(parameters_are_listed_for_sliders),
         cmocka_unit_test(explain_says_what_would_run),
+        cmocka_unit_test(shorter_structs_are_taken),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
