@@ -10,6 +10,7 @@
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "numbers are stored as they are in memory");
 
+enum { MOST_RATIO = 2000, FREE_BYTES = 512 << 20 }; /* memory of a value, for the bytes of its file */
 enum { HEADER_BYTES = 64, CHECKED_HEADER_BYTES = 56, ROW_BYTES = 48, VALUE_ALIGNMENT = 64 };
 
 static const uint8_t magic[8] = {0x89, 'R', 'C', 'E', '\r', '\n', 0x1a, '\n'};
@@ -348,6 +349,8 @@ static rbl_status read_values(
         memcpy(row, r->bytes + HEADER_BYTES + (size_t)i * ROW_BYTES, sizeof row);
         if (row[4] != align_value(end) || row[4] > r->count || row[5] > r->count - row[4])
             return malformed(ctx, "a value lies outside of its place");
+        if (row[3] / MOST_RATIO > r->count + FREE_BYTES / MOST_RATIO)
+            return malformed(ctx, "a value claims too much memory");
         if (outputs && row[0] != (uint64_t)outputs[i].kind)
             return malformed(ctx, "a value is of another kind than its output");
         rbl_status status = restore_value(ctx, row, blob, r->bytes + row[4], &result->outputs[i]);

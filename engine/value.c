@@ -378,7 +378,7 @@ rbli_hash rbli_value_hash(const rbl_value *value)
 size_t rbli_value_bytes(const rbl_value *value)
 {
     size_t bytes = sizeof *value;
-    if (value->packed) return bytes + value->packed->unpacked_bytes;
+    if (value->packed) return value->packed->unpacked_bytes;
     if (value->kind == RBL_VALUE_COLLECTION) bytes += rbli_collection_bytes(value->collection);
     if (value->kind == RBL_VALUE_SELECTION) bytes += rbli_selection_bytes(value->selection);
     if (value->kind == RBL_VALUE_POINTS) bytes += value->point_count * sizeof *value->points;

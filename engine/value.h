@@ -24,7 +24,8 @@ rbli_blob *rbli_blob_retain(rbli_blob *blob);
 void rbli_blob_release(rbli_blob *blob); /* NULL is fine */
 
 /// A COLLECTION value that is still in its .rbl form: `count` bytes of `blob` (retained). Its content hash
-/// and its bytes when unpacked are known; whoever asks for the collection unpacks it.
+/// and the memory that it takes when unpacked (rbli_value_bytes) are known; whoever asks for the collection
+/// unpacks it.
 rbl_status rbli_value_create_packed(rbl_context *ctx, rbli_blob *blob, const uint8_t *bytes, size_t count,
     rbli_hash hash, size_t unpacked_bytes, rbl_value **out);
 /// Unpacks a value that is still packed and compares its hash; nothing to do for any other.
