@@ -1,7 +1,8 @@
-/// The memory cache. Entries are in a table by key and in one of two lists by last use: those asked for once
-/// since they were put in (a scan over many graphs goes through here only), and those asked for again. Old
-/// entries of the first list go first, but it keeps a fifth of the budget. Arrays shared by several values
-/// count once, but those of a value that was read from disk: it counts whole, unpacked or not.
+/// The memory cache: segmented LRU (Karedla, Love and Wherry 1994). Entries are in a table by key and in one
+/// of two lists by last use: those asked for once since they came, and those asked for again. What leaves is
+/// the oldest of the first list, so a scan over many graphs does not push out what is in use. The second list
+/// keeps at most a part of the budget; its oldest entries go back to the head of the first. Arrays shared by
+/// several values count once, but those of a value that was read from disk: it counts whole, unpacked or not.
 
 #include "engine/cache.h"
 
@@ -11,6 +12,8 @@
 #include "engine/value.h"
 #include "fracture/base/alloc.h"
 #include "fracture/collection/collection.h"
+
+enum { PARTS = 10, PROTECTED_PARTS = 3 }; /* of the budget, for what was asked for again */
 
 /* ---- Results ---- */
 
@@ -303,6 +306,17 @@ void rbli_cache_destroy(rbli_cache *cache)
     rbli_allocator_release(allocator);
 }
 
+/// Sends the oldest entries that were asked for again back to the others while they hold too much.
+static void keep_protected_part(rbli_cache *cache)
+{
+    while (cache->again.bytes > cache->budget / PARTS * PROTECTED_PARTS && cache->again.oldest) {
+        cache_entry *entry = cache->again.oldest;
+        unlink_entry(cache, entry);
+        entry->again = false;
+        link_newest(cache, entry);
+    }
+}
+
 rbli_result *rbli_cache_find(rbli_cache *cache, rbli_hash key)
 {
     uv_mutex_lock(&cache->mutex);
@@ -312,6 +326,7 @@ rbli_result *rbli_cache_find(rbli_cache *cache, rbli_hash key)
         unlink_entry(cache, entry);
         entry->again = true;
         link_newest(cache, entry);
+        keep_protected_part(cache);
     }
     uv_mutex_unlock(&cache->mutex);
     return result;
@@ -319,10 +334,8 @@ rbli_result *rbli_cache_find(rbli_cache *cache, rbli_hash key)
 
 static void shrink_to_budget(rbli_cache *cache)
 {
-    while (cache->bytes > cache->budget && cache->count) {
-        bool once = cache->once.oldest && (!cache->again.oldest || cache->once.bytes > cache->budget / 5);
-        drop_entry(cache, once ? cache->once.oldest : cache->again.oldest);
-    }
+    while (cache->bytes > cache->budget && cache->count)
+        drop_entry(cache, cache->once.oldest ? cache->once.oldest : cache->again.oldest);
 }
 
 void rbli_cache_put(rbli_cache *cache, rbli_hash key, rbli_result *result)
