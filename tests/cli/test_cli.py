@@ -62,7 +62,7 @@ def test_no_command_and_unknown_ones(folder):
 
 def test_every_command_has_help_with_an_example(folder):
     listed = rubble(folder, "--help").out
-    for command in ("eval", "check", "inspect", "nodes", "schema", "version"):
+    for command in ("eval", "cache", "check", "inspect", "nodes", "schema", "version"):
         assert command in listed
         for arguments in ((command, "--help"), ("help", command)):
             help_text = rubble(folder, *arguments).expect(0, "usage: rubble " + command, "example").out
@@ -279,6 +279,89 @@ def test_a_closed_output_is_an_error(folder):
     with open("/dev/full", "w") as full:
         process = subprocess.run([RUBBLE, "nodes"], cwd=folder, stdout=full, stderr=subprocess.PIPE, text=True)
     assert process.returncode == 3
+
+
+def result_files(folder, name):
+    files = {}
+    for entry in sorted(os.listdir(os.path.join(folder, name))):
+        with open(os.path.join(folder, name, entry), "rb") as f:
+            files[entry] = f.read()
+    return files
+
+
+def test_a_cache_folder_answers_the_next_process(folder):
+    write_graph(folder)
+    rubble(folder, "eval", "g.json", "--out", "a", "--cache", "kept/deep").expect(0, "4 ran, 0 from the cache")
+    rubble(folder, "eval", "g.json", "--out", "b", "--cache", "kept/deep").expect(0, "0 ran, 4 from the cache")
+    assert result_files(folder, "a") == result_files(folder, "b")
+    rubble(folder, "eval", "g.json", "--out", "b", env={"RUBBLE_CACHE": "kept/deep"}).expect(0, "0 ran")
+    rubble(folder, "eval", "g.json", "--cache", "kept/deep", "--no-cache").expect(0, "4 ran")
+    rubble(folder, "eval", "g.json", "--cache", "kept/deep", "--checked").expect(0, "0 ran")
+    rubble(folder, "eval", "g.json", "--cache", "kept/deep", "--progress", "plain").expect(0, "src: disk hit")
+    rubble(folder, "eval", "g.json", "--cache", "kept/deep", "--set", "pieces=9").expect(0, "3 ran, 1 from the cache")
+
+
+def test_the_cache_command_counts_checks_and_clears(folder):
+    write_graph(folder)
+    rubble(folder, "eval", "g.json", "--cache", "kept").expect(0)
+    stat = json.loads(rubble(folder, "cache", "stat", "kept", "--json").expect(0).out)
+    assert stat["entries"] == 4 and stat["bytes"] > 1000, stat
+    rubble(folder, "cache", "verify", env={"RUBBLE_CACHE": "kept"}).expect(0, "4 results", "0 damaged")
+    for root, _, names in os.walk(os.path.join(folder, "kept")):
+        for name in names:
+            with open(os.path.join(root, name), "r+b") as f:
+                f.seek(70)
+                f.write(b"damage")
+    rubble(folder, "cache", "verify", "kept").expect(1, "note:", "set aside as .bad", "4 damaged")
+    rubble(folder, "eval", "g.json", "--cache", "kept").expect(0, "4 ran")
+    rubble(folder, "cache", "stat", "kept").expect(0, "4 results, 4 damaged files set aside")
+    rubble(folder, "cache", "gc", "kept", "--bytes", "0").expect(0, "removed 8 files")
+    rubble(folder, "eval", "g.json", "--cache", "kept").expect(0, "4 ran")
+    rubble(folder, "cache", "clear", "kept").expect(0, "removed 4 files", "0 results")
+    rubble(folder, "cache", "stat", "nowhere").expect(3, "error: nowhere")
+    rubble(folder, "cache", "tidy", "kept").expect(2, "stat, verify, gc or clear")
+    rubble(folder, "cache", "stat", env={"RUBBLE_CACHE": ""}).expect(2, "needs a folder")
+
+
+def test_damage_in_the_cache_changes_no_result(folder):
+    write_graph(folder)
+    rubble(folder, "eval", "g.json", "--out", "a", "--cache", "kept").expect(0)
+    files = [os.path.join(r, n) for r, _, names in os.walk(os.path.join(folder, "kept")) for n in names]
+    for i, file in enumerate(files):
+        with open(file, "r+b") as f:
+            f.truncate((0, 40, 100, 300)[i % 4])
+    run = rubble(folder, "eval", "g.json", "--out", "b", "--cache", "kept", "--fail-on", "warning")
+    run.expect(0, "4 ran", "note: the cache file", "is damaged")
+    assert result_files(folder, "a") == result_files(folder, "b")
+    again = rubble(folder, "eval", "g.json", "--out", "b", "--cache", "kept").expect(0, "0 ran")
+    assert "damaged" not in again.err
+
+
+def test_a_cache_that_cannot_be_written_stops_nothing(folder):
+    write_graph(folder)
+    with open(os.path.join(folder, "file"), "w") as f:
+        f.write("no folder")
+    run = rubble(folder, "eval", "g.json", "--cache", "file").expect(0, "4 ran", "the cache cannot be written")
+    assert run.err.count("the cache cannot be written") == 1
+
+
+def test_processes_killed_and_at_once_leave_a_good_cache(folder):
+    write_graph(folder)
+    for wait in (0.005, 0.02, 0.04, 0.06):
+        process = subprocess.Popen([RUBBLE, "eval", "g.json", "--out", "k", "--cache", "kept"], cwd=folder,
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        time.sleep(wait)
+        process.kill()
+        process.wait()
+    together = [subprocess.Popen([RUBBLE, "eval", "g.json", "--out", f"t{i}", "--cache", "kept"], cwd=folder,
+        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) for i in range(3)]
+    for process in together:
+        _, err = process.communicate(timeout=120)
+        assert process.returncode == 0 and "damaged" not in err, err
+    rubble(folder, "eval", "g.json", "--out", "a", "--no-cache").expect(0)
+    for i in range(3):
+        assert result_files(folder, "a") == result_files(folder, f"t{i}")
+    rubble(folder, "cache", "verify", "kept").expect(0, "4 results", "0 damaged")
 
 
 def main():
