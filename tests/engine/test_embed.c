@@ -10,6 +10,7 @@
 #include "rubble/collection.h"
 #include "rubble/parameters.h"
 #include "rubble/rubble_uv.h"
+#include "tests/failing_alloc.h"
 
 /* ---- Meshes from memory ---- */
 
@@ -653,6 +654,86 @@ static void shorter_structs_are_taken(void **state)
     rbl_engine_destroy(engine);
 }
 
+/* ---- Memory ---- */
+
+/// Everything that a host may ask, once. @return the first status that is not RBL_OK
+static rbl_status ask_everything(rbl_engine *engine, rbl_graph *graph, const rbl_run *first, uv_loop_t *loop)
+{
+    rbl_status status = RBL_OK;
+    host_vertex vertices[8];
+    make_cube(vertices, 1);
+    rbl_mesh_desc mesh = describe_cube(vertices);
+    const char *names[2] = {"stone", "wood"};
+    mesh.material_names = names;
+    mesh.material_count = 2;
+    rbl_parameters *parameters = NULL;
+    rbl_changes *changes = NULL;
+    rbl_evaluation *evaluation = NULL;
+    heard h = {.thread = uv_thread_self()};
+    rbl_evaluate_options options;
+    rbl_evaluate_options_init(&options);
+    options.only_node = "n";
+    options.no_cache = true;
+    RBL_TRY(rbl_graph_bind_mesh(graph, "mesh", &mesh, NULL));
+    RBL_TRY(rbl_graph_parameters(graph, "n", &parameters));
+    RBL_TRY(rbl_run_changes(engine, NULL, first, "mesh", &changes));
+    RBL_TRY(rbl_evaluation_begin(graph, &options, NULL, NULL, &evaluation));
+    RBL_TRY(rbl_evaluation_wait(evaluation));
+    RBL_TRY(rbl_uv_evaluate(loop, graph, &options, hear_done, &h, NULL));
+    uv_run(loop, UV_RUN_DEFAULT);
+    assert_int_equal(h.dones, 1);
+    status = h.status;
+done:
+    uv_run(loop, UV_RUN_DEFAULT);
+    rbl_parameters_destroy(parameters);
+    rbl_changes_destroy(changes);
+    rbl_evaluation_destroy(evaluation);
+    return status;
+}
+
+static void lost_memory_is_reported(void **state)
+{
+    (void)state;
+    failing_alloc memory = {0};
+    rbl_engine_options options;
+    rbl_engine_options_init(&options);
+    options.thread_count = 1;
+    options.reallocate = failing_reallocate;
+    options.user = &memory;
+    rbl_engine *engine = NULL;
+    uv_loop_t loop;
+    assert_int_equal(uv_loop_init(&loop), 0);
+    assert_int_equal(rbl_engine_create(&options, &engine), RBL_OK);
+    assert_int_equal(register_test_nodes(engine), RBL_OK);
+    rbl_graph *graph = load_graph(engine, "{\"rubble\": 1, \"nodes\": {\"mesh\": {\"type\": "
+                                          "\"MeshToCollection\", \"params\": {\"file\": \"\"}},"
+                                          "\"n\": {\"type\": \"test.Number\"}}}");
+    host_vertex vertices[8];
+    make_cube(vertices, 1);
+    rbl_mesh_desc mesh = describe_cube(vertices);
+    assert_int_equal(rbl_graph_bind_mesh(graph, "mesh", &mesh, NULL), RBL_OK);
+    rbl_run *first = evaluate_graph(graph, RBL_OK);
+    size_t failures = 0;
+    for (size_t n = 1;; n++) {
+        atomic_store(&memory.failed, false);
+        memory.fail_at = atomic_load(&memory.calls) + n;
+        rbl_status status = ask_everything(engine, graph, first, &loop);
+        memory.fail_at = 0;
+        if (!atomic_load(&memory.failed)) {
+            assert_int_equal(status, RBL_OK);
+            break;
+        }
+        /* What only says why a node runs may be forgotten. */
+        assert_true(status == RBL_ERR_NO_MEMORY || status == RBL_OK);
+        failures += status != RBL_OK;
+    }
+    assert_true(failures > 40);
+    assert_int_equal(uv_loop_close(&loop), 0);
+    rbl_run_destroy(first);
+    rbl_graph_destroy(graph);
+    rbl_engine_destroy(engine);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -669,6 +750,7 @@ int main(void)
         cmocka_unit_test(parameters_are_listed_for_sliders),
         cmocka_unit_test(explain_says_what_would_run),
         cmocka_unit_test(shorter_structs_are_taken),
+        cmocka_unit_test(lost_memory_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
