@@ -207,6 +207,7 @@ typedef struct entry_list {
 struct rbli_cache {
     rbli_allocator *allocator;
     uv_mutex_t mutex;
+    atomic_uintptr_t owner; /* the thread that holds the mutex, 0: none */
     size_t budget, bytes, count;
     cache_entry **buckets;
     size_t bucket_count;
@@ -227,6 +228,25 @@ rbl_status rbli_cache_create(rbli_allocator *allocator, size_t budget, rbli_cach
     cache->blocks.allocator = allocator;
     *out = cache;
     return RBL_OK;
+}
+
+/// An address that is another one in each thread.
+static uintptr_t this_thread(void)
+{
+    static _Thread_local char here;
+    return (uintptr_t)&here;
+}
+
+static void lock(rbli_cache *cache)
+{
+    uv_mutex_lock(&cache->mutex);
+    atomic_store_explicit(&cache->owner, this_thread(), memory_order_relaxed);
+}
+
+static void unlock(rbli_cache *cache)
+{
+    atomic_store_explicit(&cache->owner, 0, memory_order_relaxed);
+    uv_mutex_unlock(&cache->mutex);
 }
 
 static entry_list *list_of(rbli_cache *cache, const cache_entry *entry)
@@ -319,7 +339,7 @@ static void keep_protected_part(rbli_cache *cache)
 
 rbli_result *rbli_cache_find(rbli_cache *cache, rbli_hash key)
 {
-    uv_mutex_lock(&cache->mutex);
+    lock(cache);
     cache_entry *entry = find_entry(cache, key);
     rbli_result *result = entry ? rbli_result_retain(entry->result) : NULL;
     if (entry) {
@@ -328,19 +348,38 @@ rbli_result *rbli_cache_find(rbli_cache *cache, rbli_hash key)
         link_newest(cache, entry);
         keep_protected_part(cache);
     }
-    uv_mutex_unlock(&cache->mutex);
+    unlock(cache);
     return result;
+}
+
+static void drop_one(rbli_cache *cache)
+{
+    drop_entry(cache, cache->once.oldest ? cache->once.oldest : cache->again.oldest);
 }
 
 static void shrink_to_budget(rbli_cache *cache)
 {
     while (cache->bytes > cache->budget && cache->count)
-        drop_entry(cache, cache->once.oldest ? cache->once.oldest : cache->again.oldest);
+        drop_one(cache);
+}
+
+bool rbli_cache_evict(void *user, size_t bytes)
+{
+    rbli_cache *cache = user;
+    if (atomic_load_explicit(&cache->owner, memory_order_relaxed) == this_thread()) return false;
+    lock(cache);
+    size_t before = rbli_allocator_bytes(cache->allocator);
+    size_t goal = before > bytes ? before - bytes : 0;
+    bool any = cache->count > 0;
+    while (cache->count && rbli_allocator_bytes(cache->allocator) > goal)
+        drop_one(cache);
+    unlock(cache);
+    return any;
 }
 
 void rbli_cache_put(rbli_cache *cache, rbli_hash key, rbli_result *result)
 {
-    uv_mutex_lock(&cache->mutex);
+    lock(cache);
     cache_entry *old = find_entry(cache, key);
     if (old) drop_entry(cache, old);
     cache_entry *entry = NULL;
@@ -357,39 +396,39 @@ void rbli_cache_put(rbli_cache *cache, rbli_hash key, rbli_result *result)
         link_newest(cache, entry);
         shrink_to_budget(cache);
     }
-    uv_mutex_unlock(&cache->mutex);
+    unlock(cache);
 }
 
 void rbli_cache_remove(rbli_cache *cache, rbli_hash key)
 {
-    uv_mutex_lock(&cache->mutex);
+    lock(cache);
     cache_entry *entry = find_entry(cache, key);
     if (entry) drop_entry(cache, entry);
-    uv_mutex_unlock(&cache->mutex);
+    unlock(cache);
 }
 
 void rbli_cache_clear(rbli_cache *cache)
 {
-    uv_mutex_lock(&cache->mutex);
+    lock(cache);
     while (cache->once.newest)
         drop_entry(cache, cache->once.newest);
     while (cache->again.newest)
         drop_entry(cache, cache->again.newest);
-    uv_mutex_unlock(&cache->mutex);
+    unlock(cache);
 }
 
 size_t rbli_cache_bytes(rbli_cache *cache)
 {
-    uv_mutex_lock(&cache->mutex);
+    lock(cache);
     size_t bytes = cache->bytes;
-    uv_mutex_unlock(&cache->mutex);
+    unlock(cache);
     return bytes;
 }
 
 size_t rbli_cache_count(rbli_cache *cache)
 {
-    uv_mutex_lock(&cache->mutex);
+    lock(cache);
     size_t count = cache->count;
-    uv_mutex_unlock(&cache->mutex);
+    unlock(cache);
     return count;
 }

@@ -54,6 +54,9 @@ rbli_result *rbli_cache_find(rbli_cache *cache, rbli_hash key);
 void rbli_cache_put(rbli_cache *cache, rbli_hash key, rbli_result *result);
 void rbli_cache_remove(rbli_cache *cache, rbli_hash key);
 void rbli_cache_clear(rbli_cache *cache);
+/// Lets entries go until so many bytes are free again, as the allocator counts them, or none is left. False
+/// when none was there. For rbli_allocator_set_limit: allocates nothing, and false inside of the cache.
+bool rbli_cache_evict(void *cache, size_t bytes);
 /// Bytes held, arrays that several results share counted once.
 size_t rbli_cache_bytes(rbli_cache *cache);
 size_t rbli_cache_count(rbli_cache *cache);

@@ -304,6 +304,8 @@ rbl_status rbl_engine_create(const rbl_engine_options *options, rbl_engine **out
         return RBL_ERR_ARGUMENT;
     options = &defaults;
     if (options->thread_count < 0) return RBL_ERR_ARGUMENT;
+    const rbl_executor *executor = options->executor;
+    if (executor && executor->size != sizeof *executor) return RBL_ERR_ARGUMENT;
     rbli_allocator *allocator = rbli_allocator_create(options->reallocate, options->user);
     if (!allocator) return RBL_ERR_NO_MEMORY;
     rbl_engine *engine = rbli_allocator_calloc(allocator, 1, sizeof *engine);
@@ -314,7 +316,10 @@ rbl_status rbl_engine_create(const rbl_engine_options *options, rbl_engine **out
     rbl_status status = RBL_OK;
     engine->allocator = allocator;
     engine->base.allocator = allocator;
-    if (options->thread_count != 1)
+    if (executor)
+        RBL_TRY(rbli_pool_create_with_executor(allocator,
+            &(rbli_executor){executor->thread_count, executor->run, executor->user}, &engine->pool));
+    else if (options->thread_count != 1)
         RBL_TRY(rbli_pool_create(allocator, options->thread_count, &engine->pool));
     RBL_TRY(rbli_cache_create(allocator, options->memory_bytes, &engine->cache));
     if (options->cache_folder && *options->cache_folder)
@@ -326,6 +331,7 @@ rbl_status rbl_engine_create(const rbl_engine_options *options, rbl_engine **out
         if (status != RBL_OK && status != RBL_ERR_ARGUMENT) goto done;
     }
     status = RBL_OK;
+    rbli_allocator_set_limit(allocator, options->limit_bytes, rbli_cache_evict, engine->cache);
     *out = engine;
     engine = NULL;
 done:
@@ -337,6 +343,7 @@ void rbl_engine_destroy(rbl_engine *engine)
 {
     if (!engine) return;
     rbli_allocator *allocator = engine->allocator;
+    rbli_allocator_set_limit(allocator, 0, NULL, NULL);
     for (size_t i = 0; i < engine->type_count; i++) {
         rbli_params_release(engine->types[i]->defaults);
         rbli_allocator_free(allocator, engine->types[i]);

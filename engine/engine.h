@@ -97,6 +97,7 @@ typedef struct rbli_graph_node {
 /// What a graph remembers of a node's last successful evaluation, to say why it runs again.
 typedef struct rbli_history {
     bool known, failed;
+    double took_ms; /* when it last ran; 0: never */
     rbli_hash key;
     rbli_params *params;
     rbli_hash *ref_hashes;    /* [ref_count] */

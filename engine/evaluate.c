@@ -1,6 +1,7 @@
-/// Evaluation, node after node in an order without recursion. A node's key hashes its type and version, its
-/// parameters, the contents of its inputs and of the files that it reads; equal keys mean equal outputs, so a
-/// node whose output did not change cuts off everything below it.
+/// Evaluation: nodes are tasks on the engine's pool, each behind those that it needs. A node's key hashes its
+/// type and version, its parameters, the contents of its inputs and of the files that it reads; equal keys
+/// mean equal outputs, so a node whose output did not change cuts off everything below it. What a node says
+/// goes to a list of its own; the run gets the lists in the order of the nodes, whoever was first.
 
 #include <stdio.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 #include <unistd.h>
 
 #include "engine/run.h"
+#include "fracture/base/trace.h"
 
 static const size_t no_node = SIZE_MAX;
 
@@ -22,8 +24,14 @@ typedef struct evaluation {
     uint32_t *graph_index; /* [node_count] of a run's node in the graph */
     uint32_t *blame;       /* [node_count] by run index: the failed node that it was skipped for */
     size_t needed_count;
+    rbl_messages **said;       /* [node_count] by run index: what the run has not got yet; NULL: nothing */
+    rbli_activity *activities; /* [node_count] by run index */
+    rbli_trace *trace;         /* of the whole run, NULL: none */
+    rbli_progress_state progress;
+    uv_mutex_t event_mutex;
+    double done_cost; /* of the nodes that have ended, under event_mutex */
     rbli_pending_files files;
-    bool cancelled;
+    atomic_bool cancelled;
     bool dry;                /* only says what would happen */
     atomic_bool undecodable; /* an input from the cache folder cannot be unpacked: once more without */
     bool distrust;           /* the second time: neither the cache folder nor what is still packed */
@@ -44,6 +52,8 @@ typedef struct node_work {
     size_t stamp_count;
     size_t elements, elements_ran; /* of ForEach */
     rbl_status status;
+    uint64_t begin_ns;
+    int64_t begin_cpu_ns; /* of this thread */
 } node_work;
 
 static double now_ms(clockid_t clock)
@@ -67,32 +77,74 @@ static void set_reason(evaluation *e, rbli_run_node *entry, const char *text)
     entry->report.reason = entry->reason ? entry->reason : "";
 }
 
+/// One event at a time, whichever thread its node runs on.
 static void send_event(evaluation *e, rbl_event_kind kind, uint32_t index)
 {
     if (!e->options->event) return;
     const rbl_node_report *report = &e->run->nodes[index].report;
+    uv_mutex_lock(&e->event_mutex);
+    if (kind == RBL_EVENT_NODE_ENDS) e->done_cost += e->progress.costs[index];
     rbl_event event = {.kind = kind,
         .node = report->node,
         .type = report->type,
         .number = index,
         .total = e->needed_count,
-        .outcome = kind == RBL_EVENT_NODE_ENDS ? report->outcome : 0};
+        .outcome = kind == RBL_EVENT_NODE_ENDS ? report->outcome : 0,
+        .progress = e->done_cost / e->progress.total_cost};
     e->options->event(e->options->user, &event);
+    uv_mutex_unlock(&e->event_mutex);
 }
 
 /* ---- Messages ---- */
 
+/// The list of what a node says; NULL without memory.
+static rbl_messages *said_by(evaluation *e, const node_work *w)
+{
+    if (rbli_messages_open(e->engine->allocator, &e->said[w->index]) != RBL_OK) return NULL;
+    return e->said[w->index];
+}
+
+static size_t errors_said(const evaluation *e, const node_work *w)
+{
+    const rbl_messages *said = e->said[w->index];
+    return said ? rbli_messages_error_count(said) : 0;
+}
+
+/// Hands what a node said to the run.
+static void take_messages(evaluation *e, uint32_t index)
+{
+    if (!e->said[index]) return;
+    rbli_messages_copy(e->run->messages, e->said[index]);
+    rbl_messages_destroy(e->said[index]);
+    e->said[index] = NULL;
+}
+
 /// A message about a node, or about one of its parameters.
-static void tell(evaluation *e, const rbli_graph_node *node, const rbl_param *param, rbl_severity severity,
+static void tell(evaluation *e, const node_work *w, const rbl_param *param, rbl_severity severity,
     rbl_status status, const char *hint, const char *text)
 {
+    const rbli_graph_node *node = w->node;
     char *id = e->prefix ? rbli_format(&e->engine->base, "%s%s", e->prefix, node->id) : NULL;
     rbli_place place = {.source = node->document->source,
         .offset = param && param->offset != RBLI_JSON_NONE ? param->offset : node->id_offset,
         .node = id ? id : node->id,
         .pointer = param ? rbl_param_pointer(param) : node->pointer};
-    rbli_message_add(e->run->messages, severity, status, &place, hint, text);
+    rbli_message_add(said_by(e, w), severity, status, &place, hint, text);
     rbli_allocator_free(e->engine->allocator, id);
+}
+
+/// An error in the words of its status; without memory it matters whether a limit was met.
+static void tell_status(evaluation *e, const node_work *w, rbl_status status)
+{
+    const rbli_allocator *allocator = e->engine->allocator;
+    char text[120];
+    size_t limit = rbli_allocator_limit(allocator);
+    if (status == RBL_ERR_NO_MEMORY && limit && rbli_allocator_refusals(allocator)) {
+        snprintf(text, sizeof text, "the memory limit of %zu bytes is reached", limit);
+        tell(e, w, NULL, RBL_ERROR, status, NULL, text);
+    } else {
+        tell(e, w, NULL, RBL_ERROR, status, NULL, rbl_status_text(status));
+    }
 }
 
 static rbl_severity public_severity(rbli_severity severity)
@@ -100,27 +152,26 @@ static rbl_severity public_severity(rbli_severity severity)
     return severity == RBLI_ERROR ? RBL_ERROR : severity == RBLI_WARNING ? RBL_WARNING : RBL_NOTE;
 }
 
-/// Hands what a node said on to the run; a failure without a word gets one.
-static void hand_on_messages(evaluation *e, const rbli_graph_node *node, const rbl_context *ctx,
-    const rbl_call *call, rbl_status status)
+/// Puts places to what a node said through its context; a failure without a word gets one.
+static void hand_on_messages(evaluation *e, const node_work *w, const rbl_call *call, rbl_status status)
 {
+    const rbl_context *ctx = &w->ctx;
     bool told = false;
     for (size_t i = 0; i < rbli_messages_count(ctx->messages); i++) {
         const rbli_message *message = rbli_messages_get(ctx->messages, i);
         const rbl_param *param = NULL;
         for (size_t k = 0; call && k < call->places.count; k++)
             if (call->places.data[k].message == i) param = call->places.data[k].param;
-        tell(e, node, param, public_severity(message->severity), message->status, NULL, message->text);
+        tell(e, w, param, public_severity(message->severity), message->status, NULL, message->text);
         told |= message->severity == RBLI_ERROR;
     }
-    if (status != RBL_OK && !told && status != RBL_ERR_CANCELLED)
-        tell(e, node, NULL, RBL_ERROR, status, NULL, rbl_status_text(status));
+    if (status != RBL_OK && !told && status != RBL_ERR_CANCELLED) tell_status(e, w, status);
 }
 
-static void replay_messages(evaluation *e, const rbli_graph_node *node, const rbli_result *result)
+static void replay_messages(evaluation *e, const node_work *w, const rbli_result *result)
 {
     for (size_t i = 0; i < result->message_count; i++)
-        tell(e, node, NULL, result->messages[i].severity, RBL_OK, NULL, result->messages[i].text);
+        tell(e, w, NULL, result->messages[i].severity, RBL_OK, NULL, result->messages[i].text);
 }
 
 /* ---- Results from the cache folder ---- */
@@ -140,7 +191,7 @@ static bool is_packed(const rbli_result *result)
 static void tell_notes(evaluation *e, const node_work *w, rbl_context *ctx)
 {
     for (size_t i = 0; i < rbli_messages_count(ctx->messages); i++)
-        tell(e, w->node, NULL, RBL_NOTE, RBL_OK, NULL, rbli_messages_get(ctx->messages, i)->text);
+        tell(e, w, NULL, RBL_NOTE, RBL_OK, NULL, rbli_messages_get(ctx->messages, i)->text);
     rbli_messages_destroy(ctx->messages);
 }
 
@@ -240,12 +291,12 @@ static rbl_status connect_parameters(evaluation *e, node_work *w)
         const char *name = e->graph->variables[unset->variable].name;
         snprintf(text, sizeof text, "variable \"%s\" has no value", name);
         snprintf(hint, sizeof hint, "give it a \"default\", or --set %s=…", name);
-        tell(e, node, unset, RBL_ERROR, RBL_ERR_GRAPH, hint, text);
+        tell(e, w, unset, RBL_ERROR, RBL_ERR_GRAPH, hint, text);
         return RBL_ERR_GRAPH;
     }
     if (first == node->ref_count) return RBL_OK;
     rbli_param_scope scope = {.allocator = e->engine->allocator,
-        .messages = e->run->messages,
+        .messages = said_by(e, w),
         .source = node->document->source,
         .folder = node->document->folder,
         .node = node->id,
@@ -276,10 +327,9 @@ static rbl_status stamp_path(void *user, const rbl_param *param)
     rbli_free(&w->ctx, bytes);
     if (status != RBL_OK) {
         if (rbli_messages_count(w->ctx.messages) > before)
-            tell(u->e, w->node, param, RBL_ERROR, status, NULL,
-                rbli_messages_get(w->ctx.messages, before)->text);
+            tell(u->e, w, param, RBL_ERROR, status, NULL, rbli_messages_get(w->ctx.messages, before)->text);
         else
-            tell(u->e, w->node, param, RBL_ERROR, status, NULL, rbl_status_text(status));
+            tell(u->e, w, param, RBL_ERROR, status, NULL, rbl_status_text(status));
         return status;
     }
     rbli_file_stamp *stamps = rbli_realloc(&w->ctx, w->stamps, w->stamp_count + 1, sizeof *stamps);
@@ -365,16 +415,14 @@ static bool files_unchanged(const node_work *w, const rbli_result *result)
 
 /* ---- Running a node ---- */
 
-static rbl_context node_context(evaluation *e)
+static rbl_context node_context(evaluation *e, uint32_t index)
 {
     rbl_control *control = e->options->control;
-    rbl_context ctx = {.allocator = e->engine->allocator, .pool = e->engine->pool};
-    if (control) {
-        ctx.cancel = &control->cancel;
-        ctx.progress = &control->node_progress;
-        atomic_store_explicit(&control->node_progress, 0, memory_order_relaxed);
-    }
-    return ctx;
+    return (rbl_context){.allocator = e->engine->allocator,
+        .pool = e->engine->pool,
+        .cancel = control ? &control->cancel : NULL,
+        .progress = &e->progress.fractions[index],
+        .activity = &e->activities[index]};
 }
 
 /// Every output must be there and of its port's kind.
@@ -419,7 +467,7 @@ static rbl_status compute(evaluation *e, node_work *w, bool aloud, rbli_result *
     bool passes = w->node->type->desc->flags & RBLI_NODE_PASSES;
     rbl_status status = passes ? RBL_OK : unpack_inputs(e, w);
     if (status != RBL_OK) {
-        if (aloud) hand_on_messages(e, w->node, &w->ctx, NULL, status);
+        if (aloud) hand_on_messages(e, w, NULL, status);
         return status;
     }
     status = rbli_result_create(e->engine->allocator, w->node->type->output_count, &result);
@@ -442,7 +490,7 @@ static rbl_status compute(evaluation *e, node_work *w, bool aloud, rbli_result *
     if (status == RBL_OK) status = check_outputs(w, result);
     if (status == RBL_OK) status = keep_messages(w, result);
     if (status == RBL_OK) anchor_files(w, result);
-    if (aloud) hand_on_messages(e, w->node, &w->ctx, &call, status);
+    if (aloud) hand_on_messages(e, w, &call, status);
     rbli_free(&w->ctx, call.places.data);
     if (status != RBL_OK) {
         rbli_result_release(result);
@@ -465,12 +513,12 @@ static rbl_status check_hit(evaluation *e, node_work *w, const rbli_result *reme
     rbli_result *again = NULL;
     rbl_status status = compute(e, w, false, &again);
     if (status != RBL_OK) {
-        if (status != RBL_ERR_CANCELLED) hand_on_messages(e, w->node, &w->ctx, NULL, status);
+        if (status != RBL_ERR_CANCELLED) hand_on_messages(e, w, NULL, status);
         return status;
     }
     if (!same_outputs(remembered, again)) {
         status = RBL_ERR_INTERNAL;
-        tell(e, w->node, NULL, RBL_ERROR, status, NULL,
+        tell(e, w, NULL, RBL_ERROR, status, NULL,
             "computed again, the outputs differ from the remembered ones: the node is not deterministic, "
             "which is a bug");
     }
@@ -544,8 +592,11 @@ static void remember(evaluation *e, const node_work *w)
     rbli_allocator *allocator = e->engine->allocator;
     rbli_history *history = &e->graph->history[e->graph_index[w->index]];
     const rbli_result *result = w->entry->result;
+    double took_ms =
+        is_hit(w->entry->report.outcome) ? history->took_ms : (double)(rbli_trace_now() - w->begin_ns) / 1e6;
     uv_mutex_lock(&e->graph->mutex);
     rbli_history_clear(allocator, history);
+    history->took_ms = took_ms;
     if (!result) {
         history->failed = true;
         uv_mutex_unlock(&e->graph->mutex);
@@ -606,8 +657,7 @@ static void fail_node(evaluation *e, node_work *w, rbl_status status)
     w->entry->report.status = status;
     set_reason(e, w->entry, rbl_status_text(status));
     e->blame[w->index] = w->index;
-    if (status == RBL_ERR_CANCELLED) e->cancelled = true;
-    if (e->run->status == RBL_OK) e->run->status = status;
+    if (status == RBL_ERR_CANCELLED) atomic_store(&e->cancelled, true);
 }
 
 /// Answers from the cache. False when the node must run; *stale then is a result that files made worthless,
@@ -641,7 +691,7 @@ static bool answer_from_cache(evaluation *e, node_work *w, rbli_result **stale)
         fail_node(e, w, status);
         return true;
     }
-    if (!e->dry) replay_messages(e, w->node, found);
+    if (!e->dry) replay_messages(e, w, found);
     set_reason(e, w->entry, "");
     if (outcome == RBL_OUTCOME_DISK_HIT && !e->dry) rbli_cache_put(e->engine->cache, w->entry->key, found);
     succeed(w, found, outcome);
@@ -676,12 +726,11 @@ static void run_node(evaluation *e, node_work *w)
 {
     stamp_user user = {e, w};
     rbl_status status = gather_inputs(e, w);
-    size_t told = rbli_messages_error_count(e->run->messages);
+    size_t told = errors_said(e, w);
     if (status == RBL_OK) status = connect_parameters(e, w);
     if (status == RBL_OK) status = rbli_params_each_path(w->params, stamp_path, &user);
     if (status != RBL_OK) {
-        if (rbli_messages_error_count(e->run->messages) == told)
-            tell(e, w->node, NULL, RBL_ERROR, status, NULL, rbl_status_text(status));
+        if (errors_said(e, w) == told) tell_status(e, w, status);
         fail_node(e, w, status);
         return;
     }
@@ -752,33 +801,107 @@ static bool skip_node(evaluation *e, uint32_t index, const rbli_graph_node *node
     return false;
 }
 
-static void evaluate_node(evaluation *e, uint32_t index)
+/// Begins the work on a node; false without memory, which is told.
+static bool begin_work(evaluation *e, uint32_t index, node_work *w)
+{
+    *w = (node_work){.index = index,
+        .node = &e->graph->nodes[e->graph_index[index]],
+        .entry = &e->run->nodes[index],
+        .ctx = node_context(e, index),
+        .begin_ns = rbli_trace_now(),
+        .begin_cpu_ns = rbli_thread_cpu_ns()};
+    atomic_store(&e->activities[index].cpu_ns, 0);
+    w->ctx.messages = rbli_messages_create(e->engine->allocator);
+    if (!w->ctx.messages) tell_status(e, w, RBL_ERR_NO_MEMORY);
+    return w->ctx.messages != NULL;
+}
+
+static void end_work(evaluation *e, node_work *w, const char *category)
+{
+    free_work(w);
+    rbl_node_report *report = &w->entry->report;
+    int64_t cpu_ns = rbli_thread_cpu_ns() - w->begin_cpu_ns + atomic_load(&e->activities[w->index].cpu_ns);
+    report->wall_ms += (double)(rbli_trace_now() - w->begin_ns) / 1e6;
+    report->cpu_ms += (double)cpu_ns / 1e6;
+    const char *name = e->activities[w->index].name;
+    rbli_trace_add(e->trace, category, name, name, w->begin_ns);
+}
+
+static void evaluate_node(evaluation *e, uint32_t index, rbli_task_set *tasks)
 {
     const rbli_graph_node *node = &e->graph->nodes[e->graph_index[index]];
     rbli_run_node *entry = &e->run->nodes[index];
     entry->report.outcome = RBL_OUTCOME_SKIPPED;
-    if (e->cancelled || is_cancelled(e)) {
-        e->cancelled = true;
+    if (atomic_load(&e->cancelled) || is_cancelled(e)) {
+        atomic_store(&e->cancelled, true);
         e->blame[index] = index;
         set_reason(e, entry, "cancelled");
         return;
     }
     if (skip_node(e, index, node)) return;
     if (!e->dry) send_event(e, RBL_EVENT_NODE_BEGINS, index);
-    double wall = now_ms(CLOCK_MONOTONIC), cpu = now_ms(CLOCK_PROCESS_CPUTIME_ID);
-    node_work w = {.index = index, .node = node, .entry = entry, .ctx = node_context(e)};
-    w.ctx.messages = rbli_messages_create(e->engine->allocator);
-    if (w.ctx.messages) {
+    node_work w;
+    if (begin_work(e, index, &w)) {
+        w.ctx.tasks = tasks;
         run_node(e, &w);
         if (!e->dry && !e->given && w.status != RBL_ERR_CANCELLED) remember(e, &w);
     } else {
-        tell(e, node, NULL, RBL_ERROR, RBL_ERR_NO_MEMORY, NULL, rbl_status_text(RBL_ERR_NO_MEMORY));
         fail_node(e, &w, RBL_ERR_NO_MEMORY);
     }
-    free_work(&w);
-    entry->report.wall_ms = now_ms(CLOCK_MONOTONIC) - wall;
-    entry->report.cpu_ms = now_ms(CLOCK_PROCESS_CPUTIME_ID) - cpu;
+    end_work(e, &w, "node");
+    atomic_store_explicit(&e->progress.fractions[index], 1, memory_order_relaxed);
     if (!e->dry) send_event(e, RBL_EVENT_NODE_ENDS, index);
+}
+
+static void evaluate_task(rbl_context *ctx, size_t task, void *user)
+{
+    evaluate_node(user, (uint32_t)task, ctx->tasks);
+}
+
+/// Evaluates all nodes that are needed, each behind those that it needs. `outer`: tasks that this is part of,
+/// or NULL.
+static rbl_status evaluate_nodes(evaluation *e, rbli_task_set *outer)
+{
+    rbl_status status = RBL_OK;
+    rbl_context ctx = e->engine->base;
+    ctx.pool = e->engine->pool;
+    ctx.tasks = outer;
+    rbli_task_graph tasks = {.count = e->needed_count};
+    uint32_t *wait_counts = rbli_calloc(&ctx, e->needed_count, sizeof *wait_counts), *followers = NULL;
+    size_t *follower_start = rbli_calloc(&ctx, e->needed_count + 2, sizeof *follower_start);
+    RBL_TRY_ALLOC(wait_counts);
+    RBL_TRY_ALLOC(follower_start);
+    /* follower_start[i + 2] counts first and is then moved to its place by filling. */
+    for (size_t i = 0; i < e->needed_count; i++) {
+        const rbli_graph_node *node = &e->graph->nodes[e->graph_index[i]];
+        wait_counts[i] = node->ref_count;
+        for (uint32_t k = 0; k < node->ref_count; k++)
+            follower_start[e->run_index[node->refs[k].node] + 2]++;
+    }
+    for (size_t i = 2; i < e->needed_count + 2; i++)
+        follower_start[i] += follower_start[i - 1];
+    followers = rbli_alloc(&ctx, follower_start[e->needed_count + 1], sizeof *followers);
+    RBL_TRY_ALLOC(followers);
+    for (size_t i = 0; i < e->needed_count; i++) {
+        const rbli_graph_node *node = &e->graph->nodes[e->graph_index[i]];
+        for (uint32_t k = 0; k < node->ref_count; k++)
+            followers[follower_start[e->run_index[node->refs[k].node] + 1]++] = (uint32_t)i;
+    }
+    tasks.wait_counts = wait_counts;
+    tasks.follower_start = follower_start;
+    tasks.followers = followers;
+    status = rbli_run_tasks(&ctx, &tasks, evaluate_task, e);
+done:
+    rbli_free(&ctx, followers);
+    rbli_free(&ctx, follower_start);
+    rbli_free(&ctx, wait_counts);
+    for (uint32_t i = 0; i < e->needed_count; i++) {
+        const rbl_node_report *report = &e->run->nodes[i].report;
+        if (report->outcome == RBL_OUTCOME_FAILED && e->run->status == RBL_OK)
+            e->run->status = report->status;
+        take_messages(e, i);
+    }
+    return status;
 }
 
 /* ---- Files ---- */
@@ -807,10 +930,8 @@ static void deliver_node(evaluation *e, uint32_t index)
     rbli_run_node *entry = &e->run->nodes[index];
     bool hit = is_hit(entry->report.outcome);
     if (!desc->deliver || !is_good(entry) || (hit && !(desc->flags & RBL_NODE_ALWAYS_DELIVER))) return;
-    double wall = now_ms(CLOCK_MONOTONIC), cpu = now_ms(CLOCK_PROCESS_CPUTIME_ID);
-    node_work w = {.index = index, .node = node, .entry = entry, .ctx = node_context(e)};
-    w.ctx.messages = rbli_messages_create(e->engine->allocator);
-    rbl_status status = w.ctx.messages ? gather_inputs(e, &w) : RBL_ERR_NO_MEMORY;
+    node_work w;
+    rbl_status status = begin_work(e, index, &w) ? gather_inputs(e, &w) : RBL_ERR_NO_MEMORY;
     if (status == RBL_OK) status = unpack_inputs(e, &w);
     if (status == RBL_OK) status = unpack_outputs(e, &w);
     if (status == RBL_OK) status = connect_parameters(e, &w);
@@ -824,15 +945,12 @@ static void deliver_node(evaluation *e, uint32_t index)
         .files = &e->files};
     if (status == RBL_OK) status = desc->deliver(&w.ctx, &call);
     if (status == RBL_OK && is_cancelled(e)) status = RBL_ERR_CANCELLED;
-    if (w.ctx.messages)
-        hand_on_messages(e, node, &w.ctx, &call, status);
-    else
-        tell(e, node, NULL, RBL_ERROR, status, NULL, rbl_status_text(status));
+    if (w.ctx.messages) hand_on_messages(e, &w, &call, status);
     rbli_free(&w.ctx, call.places.data);
     if (status != RBL_OK) fail_node(e, &w, status);
-    free_work(&w);
-    entry->report.wall_ms += now_ms(CLOCK_MONOTONIC) - wall;
-    entry->report.cpu_ms += now_ms(CLOCK_PROCESS_CPUTIME_ID) - cpu;
+    if (status != RBL_OK && e->run->status == RBL_OK) e->run->status = status;
+    end_work(e, &w, "deliver");
+    take_messages(e, index);
 }
 
 /// Adds the manifest of each node that writes files.
@@ -923,14 +1041,15 @@ done:
 /// All files or none: nothing is written when a node failed.
 static void write_files(evaluation *e)
 {
-    if (e->dry || !e->options->output_folder || e->run->status != RBL_OK || e->cancelled) return;
+    if (e->dry || !e->options->output_folder || e->run->status != RBL_OK || atomic_load(&e->cancelled))
+        return;
     struct stat info;
     bool folder_missing = stat(e->options->output_folder, &info) != 0;
-    for (uint32_t i = 0; i < e->needed_count && e->run->status == RBL_OK && !e->cancelled; i++)
+    for (uint32_t i = 0; i < e->needed_count && e->run->status == RBL_OK && !atomic_load(&e->cancelled); i++)
         deliver_node(e, i);
     rbl_context ctx = e->engine->base;
     ctx.messages = rbli_messages_create(e->engine->allocator);
-    if (e->run->status == RBL_OK && !e->cancelled && e->files.count) {
+    if (e->run->status == RBL_OK && !atomic_load(&e->cancelled) && e->files.count) {
         rbl_status status = ctx.messages ? publish(e, &ctx) : RBL_ERR_NO_MEMORY;
         for (size_t i = 0; ctx.messages && i < rbli_messages_count(ctx.messages); i++)
             rbli_message_add(
@@ -959,6 +1078,32 @@ static rbl_status mark_needed(rbl_graph *graph, size_t only, bool *needed)
     return RBL_OK;
 }
 
+/// A guess of what a node costs against others, for progress: what it took last time, in milliseconds, else
+/// by its family.
+static double guess_cost(const evaluation *e, uint32_t index)
+{
+    static const struct {
+        const char *family;
+        double cost;
+    } families[] = {{"cutters", 200}, {"hulls", 100}, {"sources", 50}, {"proximity", 50}, {"cleanup", 30},
+        {"clusters", 30}, {"sinks", 30}};
+    const rbli_history *history = &e->graph->history[e->graph_index[index]];
+    if (history->took_ms > 0) return history->took_ms + 0.1;
+    const char *family = e->run->nodes[index].desc->family;
+    for (size_t i = 0; family && i < sizeof families / sizeof *families; i++)
+        if (strcmp(families[i].family, family) == 0) return families[i].cost;
+    return 5;
+}
+
+static void guess_costs(evaluation *e)
+{
+    double total = 0;
+    for (uint32_t i = 0; i < e->needed_count; i++)
+        total += e->progress.costs[i] = guess_cost(e, i);
+    e->progress.count = e->needed_count;
+    e->progress.total_cost = total > 0 ? total : 1;
+}
+
 static rbl_status begin(evaluation *e, size_t only)
 {
     rbl_graph *graph = e->graph;
@@ -969,9 +1114,20 @@ static rbl_status begin(evaluation *e, size_t only)
     e->run_index = rbli_allocator_calloc(allocator, graph->node_count, sizeof *e->run_index);
     e->graph_index = rbli_allocator_calloc(allocator, graph->node_count, sizeof *e->graph_index);
     e->blame = rbli_allocator_calloc(allocator, graph->node_count, sizeof *e->blame);
-    if (!needed || !e->params || !e->run_index || !e->graph_index || !e->blame) RBL_TRY(RBL_ERR_NO_MEMORY);
+    e->said = rbli_allocator_calloc(allocator, graph->node_count, sizeof *e->said);
+    e->activities = rbli_allocator_calloc(allocator, graph->node_count, sizeof *e->activities);
+    e->progress.fractions =
+        rbli_allocator_calloc(allocator, graph->node_count, sizeof *e->progress.fractions);
+    e->progress.costs = rbli_allocator_calloc(allocator, graph->node_count, sizeof *e->progress.costs);
+    if (!needed || !e->params || !e->run_index || !e->graph_index || !e->blame || !e->said ||
+        !e->activities || !e->progress.fractions || !e->progress.costs)
+        RBL_TRY(RBL_ERR_NO_MEMORY);
     RBL_TRY(mark_needed(graph, only, needed));
     uv_mutex_lock(&graph->mutex);
+    for (const rbli_document *d = graph->documents; d; d = d->next) {
+        size_t line, column; /* finds all lines: messages come from any thread */
+        rbli_source_place(d->source, 0, &line, &column);
+    }
     status = rbli_run_create(graph, needed, &e->run);
     for (size_t i = 0; i < graph->node_count; i++)
         e->params[i] = rbli_params_retain(graph->nodes[i].params);
@@ -987,6 +1143,16 @@ static rbl_status begin(evaluation *e, size_t only)
         }
         if (wanted) e->needed_count = next;
     }
+    if (e->options->trace && !e->trace) {
+        e->run->trace = rbli_trace_create(allocator);
+        RBL_TRY_ALLOC(e->run->trace);
+        e->run->trace_begin_ns = rbli_trace_now();
+        e->trace = e->run->trace;
+    }
+    for (uint32_t i = 0; i < e->needed_count; i++) {
+        e->activities[i].trace = e->trace;
+        e->activities[i].name = rbli_trace_name(e->trace, e->prefix, e->run->nodes[i].id);
+    }
 done:
     rbli_allocator_free(allocator, needed);
     return status;
@@ -1001,6 +1167,23 @@ static void end(evaluation *e)
     rbli_allocator_free(allocator, e->run_index);
     rbli_allocator_free(allocator, e->graph_index);
     rbli_allocator_free(allocator, e->blame);
+    for (size_t i = 0; e->said && i < e->graph->node_count; i++)
+        rbl_messages_destroy(e->said[i]);
+    rbli_allocator_free(allocator, e->said);
+    rbli_allocator_free(allocator, e->activities);
+    rbli_allocator_free(allocator, e->progress.fractions);
+    rbli_allocator_free(allocator, e->progress.costs);
+    uv_mutex_destroy(&e->event_mutex);
+}
+
+/// Lets a control show the progress of this run, or (NULL) of none any more.
+static void show_progress(rbl_control *control, const rbli_progress_state *state)
+{
+    if (!control) return;
+    uv_mutex_lock(&control->mutex);
+    control->state = state;
+    control->fraction = state ? 0 : 1;
+    uv_mutex_unlock(&control->mutex);
 }
 
 /// The node that gives the first output of a graph within the graph, SIZE_MAX when it is none.
@@ -1019,19 +1202,10 @@ void rbl_evaluate_options_init(rbl_evaluate_options *options)
     *options = (rbl_evaluate_options){.size = sizeof *options};
 }
 
-static void evaluate_all(evaluation *e, rbl_control *control)
+static void evaluate_all(evaluation *e)
 {
-    if (control) {
-        atomic_store(&control->done, 0);
-        atomic_store(&control->total, e->needed_count);
-    }
-    for (uint32_t i = 0; i < e->needed_count; i++) {
-        evaluate_node(e, i);
-        if (control) {
-            atomic_store(&control->node_progress, 0);
-            atomic_fetch_add(&control->done, 1);
-        }
-    }
+    rbl_status status = evaluate_nodes(e, NULL);
+    if (status != RBL_OK && e->run->status == RBL_OK) e->run->status = status;
     write_files(e);
 }
 
@@ -1039,7 +1213,8 @@ static void evaluate_all(evaluation *e, rbl_control *control)
 static bool forget_attempt(evaluation *e)
 {
     rbl_messages *messages = NULL;
-    if (e->cancelled || rbli_messages_open(e->engine->allocator, &messages) != RBL_OK) return false;
+    if (atomic_load(&e->cancelled) || rbli_messages_open(e->engine->allocator, &messages) != RBL_OK)
+        return false;
     rbli_message_add(messages, RBL_NOTE, RBL_OK, NULL, NULL,
         "a result in the cache folder cannot be unpacked; evaluated again without the folder");
     rbl_messages_destroy(e->run->messages);
@@ -1047,12 +1222,14 @@ static bool forget_attempt(evaluation *e)
     e->run->status = RBL_OK;
     for (size_t i = 0; i < e->needed_count; i++) {
         rbli_run_node *entry = &e->run->nodes[i];
+        atomic_store(&e->progress.fractions[i], 0);
         rbli_result_release(entry->result);
         entry->result = NULL;
         set_reason(e, entry, "");
         entry->report =
             (rbl_node_report){.node = entry->id, .type = entry->desc->type, .reason = entry->report.reason};
     }
+    e->done_cost = 0;
     e->distrust = true;
     return true;
 }
@@ -1075,16 +1252,19 @@ rbl_status rbli_evaluate(
     }
     double wall = now_ms(CLOCK_MONOTONIC), cpu = now_ms(CLOCK_PROCESS_CPUTIME_ID);
     evaluation e = {.graph = graph, .engine = graph->engine, .options = options, .dry = hooks->dry};
+    if (uv_mutex_init(&e.event_mutex) != 0) return RBL_ERR_NO_MEMORY;
     rbl_status status = begin(&e, only);
     if (hooks->started) hooks->started(hooks->user);
     if (status == RBL_OK) {
         uv_mutex_lock(&graph->evaluating); /* evaluations of one graph follow each other */
-        rbl_control *control = options->control;
+        guess_costs(&e);
+        show_progress(options->control, &e.progress);
         if (graph->engine->disk_cache) rbli_disk_cache_begin_run(graph->engine->disk_cache);
-        evaluate_all(&e, control);
-        if (atomic_load(&e.undecodable) && forget_attempt(&e)) evaluate_all(&e, control);
+        evaluate_all(&e);
+        if (atomic_load(&e.undecodable) && forget_attempt(&e)) evaluate_all(&e);
         uv_mutex_unlock(&graph->evaluating);
-        if (e.cancelled) e.run->status = RBL_ERR_CANCELLED;
+        show_progress(options->control, NULL);
+        if (atomic_load(&e.cancelled)) e.run->status = RBL_ERR_CANCELLED;
         e.run->wall_ms = now_ms(CLOCK_MONOTONIC) - wall;
         e.run->cpu_ms = now_ms(CLOCK_PROCESS_CPUTIME_ID) - cpu;
         status = e.run->status;
@@ -1120,15 +1300,24 @@ rbl_status rbli_evaluate_body(rbl_call *call, rbl_value *const *given, const cha
         .options = &options,
         .distrust = outer->distrust,
         .given = given,
-        .prefix = whole};
-    rbl_status status = begin(&e, no_node);
+        .prefix = whole,
+        .trace = outer->trace};
+    rbl_status status = RBL_OK;
+    if (uv_mutex_init(&e.event_mutex) != 0) {
+        rbli_allocator_free(outer->engine->allocator, whole);
+        return RBL_ERR_NO_MEMORY;
+    }
+    status = begin(&e, no_node);
     if (status == RBL_OK) {
-        for (uint32_t i = 0; i < e.needed_count; i++)
-            evaluate_node(&e, i);
-        if (e.cancelled) e.run->status = RBL_ERR_CANCELLED;
+        guess_costs(&e);
+        status = evaluate_nodes(&e, call->ctx->tasks);
+        if (status != RBL_OK && e.run->status == RBL_OK) e.run->status = status;
+        if (atomic_load(&e.cancelled)) e.run->status = RBL_ERR_CANCELLED;
         if (atomic_load(&e.undecodable)) atomic_store(&outer->undecodable, true);
         status = e.run->status;
-        rbli_messages_copy(outer->run->messages, e.run->messages);
+        /* Of one node, which runs its bodies one after the other: nobody else touches its list. */
+        if (rbli_messages_open(outer->engine->allocator, &outer->said[call->node_index]) == RBL_OK)
+            rbli_messages_copy(outer->said[call->node_index], e.run->messages);
         *out = e.run;
     } else {
         rbl_run_destroy(e.run);
@@ -1142,6 +1331,10 @@ rbl_status rbl_control_create(rbl_engine *engine, rbl_control **out)
 {
     rbl_control *control = rbli_allocator_calloc(engine->allocator, 1, sizeof *control);
     if (!control) return RBL_ERR_NO_MEMORY;
+    if (uv_mutex_init(&control->mutex) != 0) {
+        rbli_allocator_free(engine->allocator, control);
+        return RBL_ERR_NO_MEMORY;
+    }
     control->allocator = rbli_allocator_retain(engine->allocator);
     *out = control;
     return RBL_OK;
@@ -1151,6 +1344,7 @@ void rbl_control_destroy(rbl_control *control)
 {
     if (!control) return;
     rbli_allocator *allocator = control->allocator;
+    uv_mutex_destroy(&control->mutex);
     rbli_allocator_free(allocator, control);
     rbli_allocator_release(allocator);
 }
@@ -1167,9 +1361,31 @@ void rbl_control_reset(rbl_control *control)
 
 double rbl_control_progress(const rbl_control *control)
 {
-    size_t total = atomic_load(&control->total);
-    if (total == 0) return 0;
-    double done = (double)atomic_load(&control->done) + (double)atomic_load(&control->node_progress);
-    double fraction = done / (double)total;
+    uv_mutex_t *mutex = (uv_mutex_t *)&control->mutex;
+    uv_mutex_lock(mutex);
+    double fraction = control->fraction;
+    const rbli_progress_state *state = control->state;
+    if (state) {
+        double done = 0;
+        for (size_t i = 0; i < state->count; i++)
+            done +=
+                state->costs[i] * (double)atomic_load_explicit(&state->fractions[i], memory_order_relaxed);
+        fraction = done / state->total_cost;
+    }
+    uv_mutex_unlock(mutex);
     return fraction > 1 ? 1 : fraction;
+}
+
+double rbl_control_node_progress(const rbl_control *control, size_t number)
+{
+    uv_mutex_t *mutex = (uv_mutex_t *)&control->mutex;
+    uv_mutex_lock(mutex);
+    double fraction = control->fraction;
+    if (control->state)
+        fraction =
+            number < control->state->count
+                ? (double)atomic_load_explicit(&control->state->fractions[number], memory_order_relaxed)
+                : 0;
+    uv_mutex_unlock(mutex);
+    return fraction;
 }

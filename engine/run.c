@@ -92,6 +92,7 @@ void rbl_run_destroy(rbl_run *run)
     rbli_allocator_free(allocator, run->variables);
     rbli_name_table_free(&run->ids);
     rbl_messages_destroy(run->messages);
+    rbli_trace_destroy(run->trace);
     rbl_graph_destroy(run->graph);
     rbli_allocator_free(allocator, run);
     rbli_allocator_release(allocator);
@@ -317,6 +318,39 @@ rbl_status rbl_run_json(const rbl_run *run, char **text)
         message_json(&out, rbl_messages_get(run->messages, i));
     }
     rbli_text_puts(&out, message_count ? "\n  ]\n}\n" : "]\n}\n");
+    return rbli_text_take(&out, text);
+}
+
+/// Times in microseconds, exactly.
+static void trace_time(rbli_text *out, const char *name, uint64_t ns)
+{
+    rbli_text_printf(
+        out, ", \"%s\": %llu.%03u", name, (unsigned long long)(ns / 1000), (unsigned)(ns % 1000));
+}
+
+rbl_status rbl_run_trace_json(const rbl_run *run, char **text)
+{
+    if (!run->trace) return RBL_ERR_NOT_FOUND;
+    rbli_text out;
+    rbli_text_init(&out, run->allocator);
+    rbli_text_puts(&out, "{\"displayTimeUnit\": \"ms\", \"traceEvents\": [\n"
+                         "{\"ph\": \"M\", \"pid\": 1, \"name\": \"process_name\", \"args\": {\"name\": ");
+    rbli_text_json_string(&out, run->graph_file);
+    rbli_text_puts(&out, "}}");
+    for (size_t i = 0; i < rbli_trace_count(run->trace); i++) {
+        const rbli_trace_entry *entry = rbli_trace_get(run->trace, i);
+        rbli_text_puts(&out, ",\n{\"ph\": \"X\", \"pid\": 1");
+        rbli_text_printf(&out, ", \"tid\": %u, ", entry->thread);
+        json_member(&out, "cat", entry->category);
+        rbli_text_puts(&out, ", ");
+        json_member(&out, "name", entry->name);
+        trace_time(&out, "ts", entry->begin_ns - run->trace_begin_ns);
+        trace_time(&out, "dur", entry->end_ns - entry->begin_ns);
+        rbli_text_puts(&out, ", \"args\": {");
+        json_member(&out, "node", entry->node);
+        rbli_text_puts(&out, "}}");
+    }
+    rbli_text_puts(&out, "\n]}\n");
     return rbli_text_take(&out, text);
 }
 

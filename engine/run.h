@@ -4,6 +4,7 @@
 /// What an evaluation leaves.
 
 #include "engine/call.h"
+#include "fracture/base/trace.h"
 
 typedef struct rbli_run_node {
     char *id;
@@ -33,6 +34,8 @@ struct rbl_run {
     char graph_hash[33];
     char *variables; /* JSON object */
     double wall_ms, cpu_ms;
+    rbli_trace *trace; /* NULL: not asked for */
+    uint64_t trace_begin_ns;
 };
 
 /// A run without results for a graph; the nodes are in evaluation order, those that are not `needed` last.
@@ -50,12 +53,21 @@ typedef struct rbli_evaluate_hooks {
 rbl_status rbli_evaluate(
     rbl_graph *graph, const rbl_evaluate_options *options, const rbli_evaluate_hooks *hooks, rbl_run **out);
 
+/// How far a run is.
+typedef struct rbli_progress_state {
+    size_t count;
+    double *costs; /* [count] guessed */
+    double total_cost;
+    _Atomic(float) *fractions; /* [count] done of each node, 0 … 1 */
+} rbli_progress_state;
+
 /// Controls (include/rubble/rubble.h).
 struct rbl_control {
     rbli_allocator *allocator;
     atomic_bool cancel;
-    atomic_size_t done, total;
-    _Atomic(float) node_progress;
+    uv_mutex_t mutex;
+    const rbli_progress_state *state; /* of the run under way, NULL: none; under the mutex */
+    double fraction;                  /* without a run */
 };
 
 #endif

@@ -10,7 +10,13 @@ struct rbli_allocator {
     void *user;
     atomic_size_t references;
     atomic_size_t bytes, peak_bytes;
+    size_t limit; /* 0: none */
+    bool (*evict)(void *user, size_t bytes);
+    void *evict_user;
+    atomic_size_t refusals;
 };
+
+enum { SMALL_BYTES = 4096, MOST_RESERVE_BYTES = 1 << 20 };
 
 typedef struct block_header {
     _Alignas(16) size_t bytes; /* with the header */
@@ -63,14 +69,49 @@ size_t rbli_allocator_peak_bytes(const rbli_allocator *allocator)
     return atomic_load_explicit(&allocator->peak_bytes, memory_order_relaxed);
 }
 
+void rbli_allocator_set_limit(
+    rbli_allocator *allocator, size_t bytes, bool (*evict)(void *user, size_t bytes), void *user)
+{
+    allocator->limit = bytes;
+    allocator->evict = evict;
+    allocator->evict_user = user;
+}
+
+size_t rbli_allocator_limit(const rbli_allocator *allocator)
+{
+    return allocator->limit;
+}
+
+size_t rbli_allocator_refusals(const rbli_allocator *allocator)
+{
+    return atomic_load_explicit(&allocator->refusals, memory_order_relaxed);
+}
+
+/// Counts `more` bytes beforehand if the limit allows it, after evicting where that helps.
+static bool reserve(rbli_allocator *allocator, size_t more)
+{
+    size_t limit = allocator->limit, spare = limit / 64;
+    if (spare > MOST_RESERVE_BYTES) spare = MOST_RESERVE_BYTES;
+    if (more > SMALL_BYTES) limit -= spare;
+    for (;;) {
+        size_t before = atomic_fetch_add_explicit(&allocator->bytes, more, memory_order_relaxed);
+        if (more <= limit && before <= limit - more) return true;
+        atomic_fetch_sub_explicit(&allocator->bytes, more, memory_order_relaxed);
+        if (more > limit || !allocator->evict ||
+            !allocator->evict(allocator->evict_user, before + more - limit))
+            break;
+    }
+    atomic_fetch_add_explicit(&allocator->refusals, 1, memory_order_relaxed);
+    return false;
+}
+
 static void account(rbli_allocator *allocator, size_t old_bytes, size_t new_bytes)
 {
     size_t now = atomic_fetch_add_explicit(&allocator->bytes, new_bytes - old_bytes, memory_order_relaxed) +
                  (new_bytes - old_bytes);
     size_t peak = atomic_load_explicit(&allocator->peak_bytes, memory_order_relaxed);
-    while (now > peak && new_bytes > old_bytes &&
-           !atomic_compare_exchange_weak_explicit(
-               &allocator->peak_bytes, &peak, now, memory_order_relaxed, memory_order_relaxed)) {
+    while (now > peak && !atomic_compare_exchange_weak_explicit(&allocator->peak_bytes, &peak, now,
+                             memory_order_relaxed, memory_order_relaxed)) {
     }
 }
 
@@ -82,10 +123,15 @@ static void *reallocate_block(rbli_allocator *allocator, void *pointer, size_t c
     if (bytes > PTRDIFF_MAX) return NULL;
     block_header *old = pointer ? (block_header *)pointer - 1 : NULL;
     size_t old_bytes = old ? old->bytes : 0;
+    size_t reserved = allocator->limit && bytes > old_bytes ? bytes - old_bytes : 0;
+    if (reserved && !reserve(allocator, reserved)) return NULL;
     block_header *block = allocator->reallocate(allocator->user, old, old_bytes, bytes);
-    if (!block) return NULL;
+    if (!block) {
+        atomic_fetch_sub_explicit(&allocator->bytes, reserved, memory_order_relaxed);
+        return NULL;
+    }
     block->bytes = bytes;
-    account(allocator, old_bytes, bytes);
+    account(allocator, old_bytes + reserved, bytes);
     return block + 1;
 }
 

@@ -18,6 +18,15 @@ void rbli_allocator_release(rbli_allocator *allocator); /* NULL is fine */
 /// Bytes held now, and the most ever held.
 size_t rbli_allocator_bytes(const rbli_allocator *allocator);
 size_t rbli_allocator_peak_bytes(const rbli_allocator *allocator);
+/// Refuses memory beyond `bytes` (0: no limit), as if there were none. Before that, `evict(user, bytes)` is
+/// asked to free so many bytes; it says whether it freed anything, and must not allocate. The last 64th of
+/// the limit, at most 1 MiB, is kept for small blocks, so that an error can still be told. Threads: set it
+/// before others use the allocator.
+void rbli_allocator_set_limit(
+    rbli_allocator *allocator, size_t bytes, bool (*evict)(void *user, size_t bytes), void *user);
+size_t rbli_allocator_limit(const rbli_allocator *allocator);
+/// How often memory was refused because of the limit.
+size_t rbli_allocator_refusals(const rbli_allocator *allocator);
 
 /// Allocation from an allocator directly, for values that keep a reference to it. count × size is checked for
 /// overflow. Zero bytes give a valid, unique pointer. NULL when out of memory. 16-byte aligned.

@@ -16,6 +16,8 @@ typedef struct rbl_context rbl_context;
 typedef struct rbli_allocator rbli_allocator;
 typedef struct rbli_messages rbli_messages;
 typedef struct rbli_pool rbli_pool;
+typedef struct rbli_activity rbli_activity; /* fracture/base/trace.h */
+typedef struct rbli_task_set rbli_task_set; /* fracture/base/threads.h */
 
 typedef enum rbli_severity { RBLI_ERROR, RBLI_WARNING, RBLI_NOTE } rbli_severity;
 
@@ -33,6 +35,8 @@ struct rbl_context {
     rbli_messages *messages;   /* NULL: messages are dropped */
     _Atomic(float) *progress;  /* NULL, or the fraction done of the current job, 0 … 1 */
     bool inside_block;         /* true in a block of a parallel loop: nested loops run inline */
+    rbli_activity *activity;   /* what the work is counted for; NULL: not counted */
+    rbli_task_set *tasks;      /* that the work belongs to; NULL: none */
 };
 
 /// Creates a context with its own allocator, message list and a pool of `thread_count` threads (0: one per

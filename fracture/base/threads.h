@@ -1,12 +1,25 @@
 #ifndef RUBBLE_BASE_THREADS_H
 #define RUBBLE_BASE_THREADS_H
 
-/// A pool of libuv threads and the parallel loop that all kernels use.
+/// A pool of threads, the parallel loop that all kernels use, and tasks that wait for one another. Loops
+/// inside tasks and the tasks themselves share the pool's threads: never more threads compute than it has.
 
 #include "fracture/base/context.h"
 
-/// @param thread_count threads that work on a loop, the caller included; 0: one per core; at most 256.
+/// A host's threads in place of the pool's own. `run` calls `task(task_user, i)` once for each i below
+/// `count`, on any threads, at once or one after the other, and returns when all calls have returned. A task
+/// may wait for a task that has begun, never for one that has not.
+typedef struct rbli_executor {
+    int thread_count; /* most tasks that run at once, 1 … 256 */
+    void (*run)(void *user, size_t count, void (*task)(void *task_user, size_t index), void *task_user);
+    void *user;
+} rbli_executor;
+
+/// @param thread_count threads that work, the caller included; 0: one per core; at most 256.
 rbl_status rbli_pool_create(rbli_allocator *allocator, int thread_count, rbli_pool **out);
+/// A pool without threads of its own: the executor's work during rbli_run_tasks.
+rbl_status rbli_pool_create_with_executor(
+    rbli_allocator *allocator, const rbli_executor *executor, rbli_pool **out);
 void rbli_pool_destroy(rbli_pool *pool); /* NULL is fine; no loop may be running */
 
 /// How many workers a loop may use: valid `worker` numbers are 0 … count − 1. 1 inside a block.
@@ -21,8 +34,29 @@ typedef rbl_status (*rbli_block_fn)(
 /// depend on count and grain alone; results go to a slot per element or per block and are merged in block
 /// order by the caller. Cancellation is polled between blocks. Nested calls run inline. If blocks fail, the
 /// status and the error of the lowest failing block are returned and the blocks after it may not have run.
-/// Threads: may be called from several threads at once on one pool; the caller works too.
+/// Threads: may be called from several threads at once on one pool; the caller works too, and while it waits
+/// for the last blocks it works on other loops.
 /// @return RBL_OK · RBL_ERR_CANCELLED · RBL_ERR_NO_MEMORY · what `fn` returned
-rbl_status rbli_parallel_for(rbl_context *ctx, size_t count, size_t grain, rbli_block_fn fn, void *user);
+#define rbli_parallel_for(ctx, count, grain, fn, user)                                                       \
+    rbli_parallel_for_named((ctx), #fn, (count), (grain), (fn), (user))
+/// The same with a name for traces (static).
+rbl_status rbli_parallel_for_named(
+    rbl_context *ctx, const char *name, size_t count, size_t grain, rbli_block_fn fn, void *user);
+
+/// Tasks 0 … count − 1, each behind those that it needs.
+typedef struct rbli_task_graph {
+    size_t count;
+    const uint32_t *wait_counts;  /* [count] how often a task stands among the followers of others */
+    const size_t *follower_start; /* [count + 1] */
+    const uint32_t *followers; /* of task i: followers[follower_start[i]] … [follower_start[i + 1] − 1] */
+} rbli_task_graph;
+
+/// Runs every task once, after those that it needs; several at once, the lowest of those that can begin
+/// first; one after the other in their order without a pool or inside a block. `run` gets a copy of `ctx`
+/// that belongs to the tasks: a task that runs tasks itself hands it on, and all threads of the outer tasks
+/// help. The caller works too.
+/// @return RBL_OK · RBL_ERR_NO_MEMORY (no task has run)
+rbl_status rbli_run_tasks(rbl_context *ctx, const rbli_task_graph *graph,
+    void (*run)(rbl_context *ctx, size_t task, void *user), void *user);
 
 #endif

@@ -94,6 +94,18 @@ RBL_API void rbl_messages_free_text(const rbl_messages *messages, char *text);
 
 /* ---- Engine ---- */
 
+/// A host's threads in place of the engine's own.
+typedef struct rbl_executor {
+    size_t size;      /* sizeof(rbl_executor) */
+    int thread_count; /* most tasks that run at once, 1 … 256 */
+    /// Calls `task(task_user, i)` once for each i below `count`, on any threads, at once or one after the
+    /// other, and returns when all calls have returned. A task works until its evaluation is done; it may
+    /// wait for a task that has begun, never for one that has not. Called on the evaluating thread; a node
+    /// that evaluates a graph itself calls it from inside a task.
+    void (*run)(void *user, size_t count, void (*task)(void *task_user, size_t index), void *task_user);
+    void *user;
+} rbl_executor;
+
 typedef struct rbl_engine_options {
     size_t size;         /* sizeof(rbl_engine_options) */
     int thread_count;    /* threads that compute, the caller's included; 0: one per core (default). No result
@@ -108,6 +120,12 @@ typedef struct rbl_engine_options {
     /// NULL (default) or "": none.
     const char *cache_folder;
     size_t cache_bytes; /* most bytes that the folder keeps, about; default 10 GiB; 0: no bound */
+    /// Most bytes that the engine and everything made with it hold, the cache included, arrays that several
+    /// values share counted once. When it is reached, the cache gives up entries; when that does not help,
+    /// the node that asked fails with RBL_ERR_NO_MEMORY and says so. Not counted: what other libraries take
+    /// for themselves. 0 (default): no limit.
+    size_t limit_bytes;
+    const rbl_executor *executor; /* copied; thread_count is then its; NULL (default): own threads */
 } rbl_engine_options;
 
 RBL_API void rbl_engine_options_init(rbl_engine_options *options);
@@ -265,6 +283,7 @@ typedef struct rbl_event {
     size_t number;       /* of this node in the order of evaluation, from 0 */
     size_t total;        /* nodes of this run */
     rbl_outcome outcome; /* NODE_ENDS */
+    double progress; /* fraction of the run, 0 … 1: nodes that have ended, weighted by their guessed cost */
 } rbl_event;
 
 typedef struct rbl_evaluate_options {
@@ -276,10 +295,12 @@ typedef struct rbl_evaluate_options {
     bool checked;              /* compute every hit again and compare */
     bool no_manifest;          /* write no NODE.manifest.json beside a node's files */
     rbl_control *control;      /* to cancel from another thread or a signal handler; may be NULL */
-    /// Called on the evaluating thread. May change the graph (the next run sees it), not evaluate it. May be
-    /// NULL.
+    /// Called on the thread that the node runs on (with an engine of one thread: on the evaluating thread),
+    /// one call at a time. A node begins after the nodes that it needs have ended; apart from that the order
+    /// differs from run to run. May change the graph (the next run sees it), not evaluate it. May be NULL.
     void (*event)(void *user, const rbl_event *event);
     void *user;
+    bool trace; /* record what ran when and on which thread, for rbl_run_trace_json */
 } rbl_evaluate_options;
 
 RBL_API void rbl_evaluate_options_init(rbl_evaluate_options *options);
@@ -291,8 +312,11 @@ RBL_API void rbl_control_destroy(rbl_control *control);
 RBL_API void rbl_control_cancel(rbl_control *control);
 /// Makes a cancelled handle usable again.
 RBL_API void rbl_control_reset(rbl_control *control);
-/// Fraction done of the current run, 0 … 1. From any thread.
+/// Fraction done of the current run, 0 … 1: of its nodes, weighted by what they took last time or else by
+/// their family. 1 after a run. From any thread, not from signal handlers.
 RBL_API double rbl_control_progress(const rbl_control *control);
+/// Fraction done of one node of the current run, by its number in events.
+RBL_API double rbl_control_node_progress(const rbl_control *control, size_t number);
 
 /// Evaluates a graph. A node that fails fails what follows it only; files are published when no node failed.
 /// @param out set whenever the run began, also when nodes failed or it was cancelled: the run tells what
@@ -316,7 +340,7 @@ typedef struct rbl_node_report {
     const char
         *reason; /* why it ran, was skipped or failed: "parameter relative_volume changed"; "" for a hit */
     rbl_status status;
-    double wall_ms, cpu_ms; /* the CPU time of all threads while it ran */
+    double wall_ms, cpu_ms; /* CPU time of all threads that worked on it */
     size_t bytes;           /* of its outputs */
 } rbl_node_report;
 
@@ -344,6 +368,10 @@ RBL_API const rbl_file_report *rbl_run_file(const rbl_run *run, size_t index);
 RBL_API const rbl_value *rbl_run_value(const rbl_run *run, const char *name);
 /// The whole run as JSON; freed with rbl_run_free_text.
 RBL_API rbl_status rbl_run_json(const rbl_run *run, char **text);
+/// What ran when and on which thread, as a Chrome trace (chrome://tracing, ui.perfetto.dev): a complete event
+/// per node, per delivery and per thread of a parallel loop. Freed with rbl_run_free_text.
+/// @return RBL_OK · RBL_ERR_NOT_FOUND (the run was not asked to record) · RBL_ERR_NO_MEMORY
+RBL_API rbl_status rbl_run_trace_json(const rbl_run *run, char **text);
 RBL_API void rbl_run_free_text(const rbl_run *run, char *text);
 
 /* ---- Collections from outside ---- */
