@@ -3,6 +3,9 @@
 
 /// What the mesh readers share: making an rbli_mesh_file piece by piece, and polygons with their checks.
 
+#include <float.h>
+#include <math.h>
+
 #include "fracture/base/alloc.h"
 #include "fracture/io/mesh_file.h"
 
@@ -61,6 +64,12 @@ rbl_status rbli_builder_add_colors(rbli_mesh_builder *builder);
 rbl_status rbli_builder_add_uvs(rbli_mesh_builder *builder, size_t set);
 /// Scales colours to 0 … 1 where a file wrote 0 … 255, and clamps.
 void rbli_builder_fix_colors(rbli_mesh_builder *builder);
+
+/// A texture coordinate as a float; 0 for what is not finite or too large for one.
+static inline float rbli_finite_float(double value)
+{
+    return fabs(value) <= FLT_MAX ? (float)value : 0;
+}
 
 /// A unit vector, or zero for a zero or not finite one.
 void rbli_unit_normal(const double normal[3], float out[3]);

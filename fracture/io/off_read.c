@@ -137,8 +137,8 @@ static rbl_status read_vertex_extras(off_reader *reader, size_t vertex)
     if (reader->has_uvs) {
         RBL_TRY(take_number(reader, "a vertex's texture coordinate", &value[0]));
         RBL_TRY(take_number(reader, "a vertex's texture coordinate", &value[1]));
-        reader->uvs[vertex][0] = isfinite(value[0]) ? (float)value[0] : 0;
-        reader->uvs[vertex][1] = isfinite(value[1]) ? (float)(1 - value[1]) : 0;
+        reader->uvs[vertex][0] = rbli_finite_float(value[0]);
+        reader->uvs[vertex][1] = rbli_finite_float(1 - value[1]);
     }
 done:
     return status;

@@ -430,8 +430,8 @@ static rbl_status read_vertices(ply_reader *reader, const ply_element *element)
         for (int k = 0; reader->colors && k < 4; k++)
             reader->colors[v][k] = (float)row[ROLE_RED + k];
         if (reader->uvs) {
-            reader->uvs[v][0] = isfinite(row[ROLE_U]) ? (float)row[ROLE_U] : 0;
-            reader->uvs[v][1] = isfinite(row[ROLE_V]) ? (float)(1 - row[ROLE_V]) : 0;
+            reader->uvs[v][0] = rbli_finite_float(row[ROLE_U]);
+            reader->uvs[v][1] = rbli_finite_float(1 - row[ROLE_V]);
         }
     }
 done:
@@ -451,9 +451,8 @@ static rbl_status push_uv(ply_reader *reader, bool there, size_t corner)
 {
     rbl_status status = RBL_OK;
     const double *uv = there ? reader->uv_list.data + 2 * corner : NULL;
-    RBL_TRY(rbli_array_push(reader->ctx, &reader->corner_uvs, uv && isfinite(uv[0]) ? (float)uv[0] : 0));
-    RBL_TRY(
-        rbli_array_push(reader->ctx, &reader->corner_uvs, uv && isfinite(uv[1]) ? (float)(1 - uv[1]) : 0));
+    RBL_TRY(rbli_array_push(reader->ctx, &reader->corner_uvs, uv ? rbli_finite_float(uv[0]) : 0));
+    RBL_TRY(rbli_array_push(reader->ctx, &reader->corner_uvs, uv ? rbli_finite_float(1 - uv[1]) : 0));
 done:
     return status;
 }

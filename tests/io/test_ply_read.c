@@ -22,12 +22,13 @@ static void ascii_with_everything(void **state)
         "property int vertex1\nproperty list uchar float what\nelement face 2\nproperty uchar red\n" LIST
         "property list uchar float texcoord\nend_header\n"
         "0 0 0 0 0 2 255 0 51 0.5 .25 .25\n1 0 0 0 0 1 0 0 0 0 0 0\n1 1 0 0 0 1 0 0 0 0 0 0\n"
-        "0 1 0 0 0 1 0 0 0 0 0 0\n7 2 1.5 2\n9 4 0 1 2 3 8 0 0 1 0 1 1 0 1\n9 3 0 1 2 0\n";
+        "0 1 0 0 0 1 0 0 0 0 0 0\n7 2 1.5 2\n9 4 0 1 2 3 8 0 0 .5 0 1 .25 0 1e60\n9 3 0 1 2 0\n";
     assert_ok(ctx, parse(ctx, text, strlen(text), &file));
     assert_int_equal(file.triangle_count, 3);
     assert_true(file.normals[0][2] == 1 && file.colors[0][0] == 1 && file.colors[0][2] == 0.2f &&
                 file.colors[0][3] == 1);
-    assert_true(file.uvs[0][1][0] == 1 && file.uvs[0][1][1] == 1 && file.uvs[0][2][1] == 0);
+    assert_true(file.uvs[0][1][0] == 0.5f && file.uvs[0][1][1] == 1 && file.uvs[0][2][1] == 0.75f);
+    assert_true(file.uvs[0][5][0] == 0 && file.uvs[0][5][1] == 0); /* too large for a float */
     assert_string_equal(file.materials[0].texture, "my tex.png");
     assert_string_equal(file.materials[0].name, "my tex");
     assert_int_equal(file.triangle_materials[2], 0);
