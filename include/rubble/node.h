@@ -86,6 +86,11 @@ enum {
     RBL_NODE_RUNS_GRAPH = 4, /* runs the graph that its string parameter `graph` names: ForEach alone */
 };
 
+/// An input, output or parameter that the next version of a node type calls otherwise.
+typedef struct rbl_rename {
+    const char *before, *after;
+} rbl_rename;
+
 typedef struct rbl_node_desc {
     size_t size;                  /* sizeof(rbl_node_desc) */
     const char *type;             /* PascalCase; a host's: vendor.Name */
@@ -102,6 +107,9 @@ typedef struct rbl_node_desc {
     /// Writes files after `evaluate` or a cache hit (RBL_NODE_ALWAYS_DELIVER), or NULL. Outputs can be read.
     rbl_status (*deliver)(rbl_context *ctx, rbl_call *call);
     unsigned flags;
+    /// Of an old version, for rubble migrate: what the next one calls otherwise, ended by an entry without
+    /// names. NULL: a graph has to be rewritten by hand.
+    const rbl_rename *renames;
 } rbl_node_desc;
 
 /// A parameter's value inside a call: typed, checked against the descriptor, defaults filled in.

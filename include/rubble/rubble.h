@@ -160,6 +160,11 @@ RBL_API rbl_status rbl_engine_nodes_json(const rbl_engine *engine, const char *t
 /// @return RBL_OK · RBL_ERR_GRAPH (not JSON; `messages` says where) · RBL_ERR_LIMIT · RBL_ERR_NO_MEMORY
 RBL_API rbl_status rbl_engine_format(const rbl_engine *engine, const char *name, const char *text,
     size_t bytes, rbl_messages **messages, char **out);
+/// A graph file's text in which nodes of old versions ("Type@1") have become the newest: pin, inputs,
+/// parameters and what refers to their outputs; all else stays byte for byte. `messages` notes each node, and
+/// warns of those that have to be rewritten by hand. As rbl_engine_format otherwise.
+RBL_API rbl_status rbl_engine_migrate(const rbl_engine *engine, const char *name, const char *text,
+    size_t bytes, rbl_messages **messages, char **out);
 RBL_API void rbl_engine_free_text(const rbl_engine *engine, char *text);
 /// Bytes that the cache holds (arrays shared by several values counted once), and its entries.
 RBL_API size_t rbl_engine_cache_bytes(const rbl_engine *engine);

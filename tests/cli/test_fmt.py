@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""rubble fmt: nothing is lost, and formatting twice is formatting once.
+"""rubble fmt: nothing is lost, and formatting twice is formatting once. rubble migrate: old node versions.
 
   test_fmt.py RUBBLE [SEED]"""
 import difflib
@@ -62,8 +62,42 @@ def need(condition, message, *texts):
         sys.exit("seed %d: %s\n%s" % (SEED, message, "\n-----\n".join(texts)))
 
 
+OLD = """{
+  "rubble": 1, "//": "SelectValue@1, s.value",
+  "graphs": { "g": { "nodes": { "s": { "type": "SelectValue@1", "params": { "values": [1, 2] } } },
+    "outputs": { "value": "s.value", "again": "s" } } },
+  "nodes": {
+    "s": { "type": "SelectValue@1", "params": {"which":1, "values": [3, 4] } },
+    "t": { "type": "SelectValue", "params": { "numbers": [{ "from": "s.value" }], "texts": ["s.value"] } },
+    "u": { "type": "graph:g" },
+    "v": { "type": "SelectValue@2", "params": { "numbers": [{ "from": "u.value" }] } }
+  }
+}
+"""
+NEW = OLD.replace('"SelectValue@1"', '"SelectValue"').replace('"values"', '"numbers"').replace('"which"', '"index"') \
+    .replace('"from": "s.value"', '"from": "s.number"').replace('{ "value": "s.value"', '{ "value": "s.number"')
+
+
+def check_migrate():
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "old.json")
+        with open(path, "w") as file:
+            file.write(OLD)
+        done = subprocess.run([RUBBLE, "check", path], capture_output=True, text=True)
+        need(done.returncode == 0 and done.stderr.count("warning: version 1 of SelectValue is old") == 2, done.stderr)
+        need(subprocess.run([RUBBLE, "eval", path], capture_output=True).returncode == 0, "the old version does not run")
+        done = subprocess.run([RUBBLE, "migrate", "--check", path], capture_output=True, text=True)
+        need(done.returncode == 1 and open(path).read() == OLD, "migrate --check")
+        need(subprocess.run([RUBBLE, "migrate", path], capture_output=True).returncode == 0, "migrate")
+        need(open(path).read() == NEW, "not as expected", open(path).read())
+        done = subprocess.run([RUBBLE, "check", path], capture_output=True, text=True)
+        need(done.returncode == 0 and done.stderr == "", "after migrate", done.stderr)
+        need(subprocess.run([RUBBLE, "migrate", "--check", path]).returncode == 0, "migrate --check, a second time")
+
+
 def main():
     print("seed", SEED)
+    check_migrate()
     rng = random.Random(SEED)
     for i in range(150):
         commented = i % 2 == 0

@@ -180,6 +180,20 @@ static void branches_and_merges(void **state)
     }
 }
 
+static void an_old_version_goes_on_running(void **state)
+{
+    (void)state;
+    graph_run g = run_nodes(
+        "\"old\": {\"type\": \"SelectValue@1\", \"params\": {\"which\": 1, \"values\": [3, 4]}},\n"
+        "\"new\": {\"type\": \"SelectValue\", \"params\": {\"numbers\": [1, {\"from\": \"old.value\"}], "
+        "\"index\": 1, \"texts\": [\"a\", \"b\"]}}",
+        RBL_OK);
+    assert_close(rbl_value_number(rbl_run_value(g.run, "new.number")), 4, 0);
+    assert_close(rbl_value_number(rbl_run_value(g.run, "new.integer")), 4, 0);
+    assert_string_equal(rbl_value_string(rbl_run_value(g.run, "new.text")), "b");
+    end_run(&g);
+}
+
 static void faults_are_told(void **state)
 {
     (void)state;
@@ -206,6 +220,7 @@ int main(void)
         cmocka_unit_test(for_each_counts),
         cmocka_unit_test(for_each_reads_the_files_of_a_pattern),
         cmocka_unit_test(branches_and_merges),
+        cmocka_unit_test(an_old_version_goes_on_running),
         cmocka_unit_test(faults_are_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

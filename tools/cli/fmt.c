@@ -1,4 +1,4 @@
-/// rubble fmt: the canonical form of graph files.
+/// rubble fmt and rubble migrate: graph files rewritten in place.
 
 #include "tools/cli/cli.h"
 
@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char help[] =
+static const char fmt_help[] =
     "usage: rubble fmt GRAPH [--check | --print]\n"
     "\n"
     "Writes a graph file in its canonical form: two spaces a level, what fits into 120 columns on one line.\n"
@@ -18,6 +18,19 @@ static const char help[] =
     "  --print    write to standard output instead of the file\n"
     "\n"
     "example: rubble fmt graphs/wall.json\n";
+
+static const char migrate_help[] = "usage: rubble migrate GRAPH [--check | --print]\n"
+                                   "\n"
+                                   "Turns nodes of old versions (\"Type@1\") in a graph file into the "
+                                   "newest. All else stays byte for byte.\n"
+                                   "\n"
+                                   "  --check    write nothing; exit 1 when there is something to do\n"
+                                   "  --print    write to standard output instead of the file\n"
+                                   "\n"
+                                   "example: rubble migrate graphs/wall.json\n";
+
+typedef rbl_status (*rewrite_function)(const rbl_engine *engine, const char *name, const char *text,
+    size_t bytes, rbl_messages **messages, char **out);
 
 /// The whole file with a zero byte behind it; NULL when it cannot be read (printed).
 static char *read_text(const char *path, size_t *bytes)
@@ -69,13 +82,14 @@ static int replace_file(const char *path, const char *text)
     return good ? EXIT_DONE : EXIT_FILE;
 }
 
-static int format_file(rbl_engine *engine, const char *path, bool check, bool print)
+static int rewrite_file(
+    rbl_engine *engine, rewrite_function rewrite, const char *path, bool check, bool print)
 {
     size_t bytes = 0;
     char *text = read_text(path, &bytes), *formatted = NULL;
     if (!text) return EXIT_FILE;
     rbl_messages *messages = NULL;
-    rbl_status status = rbl_engine_format(engine, path, text, bytes, &messages, &formatted);
+    rbl_status status = rewrite(engine, path, text, bytes, &messages, &formatted);
     int code = cli_exit_code(status);
     cli_print_messages(messages);
     if (code == EXIT_DONE) {
@@ -83,7 +97,10 @@ static int format_file(rbl_engine *engine, const char *path, bool check, bool pr
         if (print)
             code = cli_print(formatted);
         else if (check && !same) {
-            cli_error("%s is not in the canonical form: rubble fmt writes it", path);
+            cli_error(rewrite == rbl_engine_format
+                          ? "%s is not in the canonical form: rubble fmt writes it"
+                          : "%s has nodes of old versions: rubble migrate rewrites them",
+                path);
             code = EXIT_EVALUATION;
         } else if (!check && !same)
             code = replace_file(path, formatted);
@@ -94,16 +111,26 @@ static int format_file(rbl_engine *engine, const char *path, bool check, bool pr
     return code;
 }
 
-int cli_fmt(int argc, char **argv)
+static int run(const char *name, const char *help, rewrite_function rewrite, int argc, char **argv)
 {
     bool check = false, print = false;
     const char *file = NULL;
     const cli_option options[] = {{"check", CLI_FLAG, &check}, {"print", CLI_FLAG, &print}, {0}};
-    int code = cli_parse(&(cli_command){"fmt", help, options, &file, 1, 1}, argc, argv);
+    int code = cli_parse(&(cli_command){name, help, options, &file, 1, 1}, argc, argv);
     if (code >= 0) return code;
     rbl_engine *engine = cli_engine(1, NULL);
     if (!engine) return EXIT_EVALUATION;
-    code = format_file(engine, file, check, print);
+    code = rewrite_file(engine, rewrite, file, check, print);
     rbl_engine_destroy(engine);
     return code;
+}
+
+int cli_fmt(int argc, char **argv)
+{
+    return run("fmt", fmt_help, rbl_engine_format, argc, argv);
+}
+
+int cli_migrate(int argc, char **argv)
+{
+    return run("migrate", migrate_help, rbl_engine_migrate, argc, argv);
 }

@@ -20,6 +20,7 @@ static const struct {
     {"explain", cli_explain, "say what an evaluation would run, and why"},
     {"fmt", cli_fmt, "write graph files in their canonical form"},
     {"inspect", cli_inspect, "show what is in a mesh or a .rbl file"},
+    {"migrate", cli_migrate, "turn nodes of old versions in a graph file into the newest"},
     {"nodes", cli_nodes, "list the node types, or show one"},
 #ifdef RUBBLE_HAS_RENDER
     {"render", rubble_render, "draw a mesh, a .rbl file or a graph's result as a PNG"},
