@@ -90,6 +90,7 @@ static rbl_status choose_bones(rbl_context *ctx, const rbl_collection *in,
     bool *has = rbli_calloc(ctx, bone_count, 1);
     if (!has) {
         rbli_free(ctx, *out);
+        *out = NULL;
         return RBL_ERR_NO_MEMORY;
     }
     for (size_t i = 0; owner && i < convex_count; i++)
