@@ -176,10 +176,16 @@ bool rbli_params_use_variable(const rbli_params *params, int32_t variable)
     return false;
 }
 
+/// True for parameter `file` when a mesh stands for it.
+static bool is_replaced(const rbli_params *params, const rbl_param *p)
+{
+    return params->mesh && p->parent == &params->root && strcmp(p->desc->name, "file") == 0;
+}
+
 const rbl_param *rbli_params_find_unset(const rbli_params *params)
 {
     for (const rbl_param *p = &params->root; p; p = next_param(p, &params->root))
-        if (p->variable >= 0 && p->absent) return p;
+        if (p->variable >= 0 && p->absent && !is_replaced(params, p)) return p;
     return NULL;
 }
 
@@ -194,7 +200,7 @@ rbl_status rbli_params_each_path(
     for (const rbl_param *p = &params->root; p; p = next_param(p, &params->root)) {
         if (p->desc->type != RBL_PARAM_PATH || !is_single(p) || p->absent || !p->string || !*p->string)
             continue;
-        if (params->mesh && p->parent == &params->root && strcmp(p->desc->name, "file") == 0) continue;
+        if (is_replaced(params, p)) continue;
         rbl_status status = fn(user, p);
         if (status != RBL_OK) return status;
     }

@@ -176,6 +176,25 @@ static void expect_refusal(rbl_graph *graph, const rbl_mesh_desc *mesh, rbl_stat
     rbl_messages_destroy(messages);
 }
 
+static void a_mesh_stands_for_a_variable_without_value(void **state)
+{
+    (void)state;
+    rbl_engine *engine = make_engine();
+    rbl_graph *graph = load_graph(engine,
+        "{\"rubble\": 1, \"vars\": {\"source\": {\"type\": \"path\"}}, \"nodes\": {\"mesh\": {\"type\": "
+        "\"MeshToCollection\", \"params\": {\"file\": {\"var\": \"source\"}}}}}");
+    rbl_run_destroy(evaluate_graph(graph, RBL_ERR_GRAPH));
+    host_vertex vertices[8];
+    make_cube(vertices, 1);
+    rbl_mesh_desc mesh = describe_cube(vertices);
+    assert_int_equal(rbl_graph_bind_mesh(graph, "mesh", &mesh, NULL), RBL_OK);
+    rbl_run_destroy(evaluate_graph(graph, RBL_OK));
+    assert_int_equal(rbl_graph_set_variable(graph, "source", "\"no such file.obj\"", NULL), RBL_OK);
+    rbl_run_destroy(evaluate_graph(graph, RBL_OK)); /* the mesh stays */
+    rbl_graph_destroy(graph);
+    rbl_engine_destroy(engine);
+}
+
 static void bad_meshes_are_refused(void **state)
 {
     (void)state;
@@ -740,6 +759,7 @@ int main(void)
         cmocka_unit_test(a_mesh_in_memory_is_cut),
         cmocka_unit_test(equal_content_is_not_computed_again),
         cmocka_unit_test(clockwise_triangles_are_turned),
+        cmocka_unit_test(a_mesh_stands_for_a_variable_without_value),
         cmocka_unit_test(bad_meshes_are_refused),
         cmocka_unit_test(an_evaluation_keeps_what_it_began_with),
         cmocka_unit_test(an_evaluation_is_cancelled),
