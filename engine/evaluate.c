@@ -71,6 +71,9 @@ static bool is_cancelled(const evaluation *e)
 static void set_reason(evaluation *e, rbli_run_node *entry, const char *text)
 {
     rbli_allocator_free(e->engine->allocator, entry->reason);
+    entry->reason = NULL;
+    entry->report.reason = "";
+    if (!*text) return;
     size_t bytes = strlen(text) + 1;
     entry->reason = rbli_allocator_alloc(e->engine->allocator, bytes, 1);
     if (entry->reason) memcpy(entry->reason, text, bytes);

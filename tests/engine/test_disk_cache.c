@@ -691,6 +691,45 @@ static void a_killed_writer_leaves_nothing_wrong(void **state)
     }
 }
 
+typedef struct thread_work {
+    rbl_graph *graph;
+    bool good;
+} thread_work;
+
+static void evaluate_in_thread(void *user)
+{
+    thread_work *w = user;
+    rbl_run *run = NULL;
+    w->good = rbl_evaluate(w->graph, NULL, &run) == RBL_OK;
+    static const char *const all[] = {"first", "second", "third"};
+    for (size_t i = 0; w->good && i < 3; i++) {
+        const rbl_collection *collection = rbl_value_collection(rbl_run_value(run, all[i]));
+        w->good = collection && rbl_collection_attribute_count(collection, "thing") == i + 1;
+    }
+    rbl_run_destroy(run);
+}
+
+static void threads_unpack_the_same_values(void **state)
+{
+    (void)state;
+    evaluate_fresh(folder, 0, NULL); /* nothing runs below: the test's nodes count without a lock */
+    for (int round = 0; round < 6; round++) {
+        rbl_engine *engine = engine_of(folder, 0);
+        thread_work work[4];
+        uv_thread_t threads[4];
+        for (int i = 0; i < 4; i++)
+            work[i] = (thread_work){.graph = load_graph(engine, graph_text)};
+        for (int i = 0; i < 4; i++)
+            assert_int_equal(uv_thread_create(&threads[i], evaluate_in_thread, &work[i]), 0);
+        for (int i = 0; i < 4; i++) {
+            assert_int_equal(uv_thread_join(&threads[i]), 0);
+            assert_true(work[i].good);
+            rbl_graph_destroy(work[i].graph);
+        }
+        rbl_engine_destroy(engine);
+    }
+}
+
 /* ---- The folder ---- */
 
 static void set_age(const char *path, time_t seconds)
@@ -874,6 +913,7 @@ int main(void)
         IN_FOLDER(a_full_disk_stops_nothing),
         IN_FOLDER(processes_share_a_folder),
         IN_FOLDER(a_killed_writer_leaves_nothing_wrong),
+        IN_FOLDER(threads_unpack_the_same_values),
         IN_FOLDER(what_was_used_longest_ago_goes_first),
         IN_FOLDER(the_folder_stays_within_its_bound),
         IN_FOLDER(verify_and_clear_touch_what_is_theirs),
