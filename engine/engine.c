@@ -225,7 +225,8 @@ const rbli_node_type *rbli_find_type(const rbl_engine *engine, const char *type,
     return i > 0 && strcmp(engine->types[i - 1]->desc->type, type) == 0 ? engine->types[i - 1] : NULL;
 }
 
-static rbl_status add_type(rbl_engine *engine, const rbl_node_desc *desc, rbl_messages *messages)
+/// Registers a type. `copy`: the descriptor lives no longer than the call.
+static rbl_status add_type(rbl_engine *engine, const rbl_node_desc *desc, bool copy, rbl_messages *messages)
 {
     if (!check_desc(engine, desc, messages)) return RBL_ERR_ARGUMENT;
     if (rbli_find_type(engine, desc->type, desc->version)) {
@@ -243,7 +244,8 @@ static rbl_status add_type(rbl_engine *engine, const rbl_node_desc *desc, rbl_me
     }
     rbli_node_type *type = rbli_allocator_calloc(engine->allocator, 1, sizeof *type);
     if (!type) return RBL_ERR_NO_MEMORY;
-    type->desc = desc;
+    if (copy) type->own_desc = *desc;
+    type->desc = copy ? &type->own_desc : desc;
     type->input_count = rbli_count_ports(desc->inputs);
     type->output_count = rbli_count_ports(desc->outputs);
     rbli_param_scope scope = {
@@ -266,7 +268,10 @@ rbl_status rbl_engine_register_node(rbl_engine *engine, const rbl_node_desc *des
         rbl_status status = rbli_messages_open(engine->allocator, messages);
         if (status != RBL_OK) return status;
     }
-    return add_type(engine, desc, messages ? *messages : NULL);
+    rbl_node_desc whole = {0};
+    bool shorter =
+        desc->size < sizeof *desc && rbli_take_struct(&whole, sizeof whole, desc, RBLI_NODE_DESC_LEAST);
+    return add_type(engine, shorter ? &whole : desc, shorter, messages ? *messages : NULL);
 }
 
 size_t rbl_engine_node_count(const rbl_engine *engine)
@@ -327,7 +332,7 @@ rbl_status rbl_engine_create(const rbl_engine_options *options, rbl_engine **out
             allocator, options->cache_folder, options->cache_bytes, &engine->disk_cache));
     RBL_TRY(rbli_messages_open(allocator, &engine->faults));
     for (size_t i = 0; rbli_builtin_nodes[i]; i++) {
-        status = add_type(engine, rbli_builtin_nodes[i], engine->faults);
+        status = add_type(engine, rbli_builtin_nodes[i], false, engine->faults);
         if (status != RBL_OK && status != RBL_ERR_ARGUMENT) goto done;
     }
     status = RBL_OK;

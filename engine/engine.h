@@ -24,7 +24,8 @@ enum {
 /// A registered node type.
 typedef struct rbli_node_type {
     const rbl_node_desc *desc;
-    rbli_params *defaults; /* all parameters at their defaults; required ones absent */
+    rbl_node_desc own_desc; /* of a host that was built with a shorter one; else unused */
+    rbli_params *defaults;  /* all parameters at their defaults; required ones absent */
     size_t input_count, output_count;
 } rbli_node_type;
 
@@ -57,6 +58,7 @@ enum {
     RBLI_ENGINE_OPTIONS_LEAST = 56,
     RBLI_EVALUATE_OPTIONS_LEAST = 56,
     RBLI_MESH_DESC_LEAST = 360,
+    RBLI_NODE_DESC_LEAST = 96,
 };
 
 /// A type by name, of a version or (0) the newest; NULL when there is none.

@@ -654,6 +654,15 @@ static void shorter_structs_are_taken(void **state)
     rbl_engine_destroy(engine);
 
     engine = make_engine();
+    rbl_node_desc old_node;
+    memcpy(&old_node, &lift_node, sizeof old_node);
+    memset((char *)&old_node + RBLI_NODE_DESC_LEAST, 0xFF, sizeof old_node - RBLI_NODE_DESC_LEAST);
+    old_node.size = RBLI_NODE_DESC_LEAST;
+    assert_int_equal(rbl_engine_register_node(engine, &old_node, NULL), RBL_OK);
+    assert_int_equal(rbl_engine_find_node(engine, "test.Lift", 0)->size, sizeof old_node);
+    old_node.size = 8;
+    old_node.type = "test.Lower";
+    assert_int_equal(rbl_engine_register_node(engine, &old_node, NULL), RBL_ERR_ARGUMENT);
     rbl_graph *graph = load_graph(engine, number_graph);
     rbl_run *run = NULL;
     rbl_evaluation *evaluation = NULL;
