@@ -154,8 +154,8 @@ int cli_load_file_graph(rbl_engine *engine, const char *file, rbl_graph **graph)
     snprintf(text, sizeof text,
         "{\"rubble\": 1, \"vars\": {\"file\": {\"type\": \"path\"}}, \"nodes\": {\"file\": {\"type\": "
         "\"%s\", "
-        "\"params\": {\"file\": {\"var\": \"file\"}}}}}",
-        type);
+        "\"params\": {\"file\": {\"var\": \"file\"}%s}}}}",
+        type, *type == 'M' ? ", \"details\": true" : "");
     rbl_messages *messages = NULL;
     rbl_graph *loaded = NULL;
     rbl_status status = rbl_graph_load_text(engine, "file", text, strlen(text), &messages, &loaded);
