@@ -210,15 +210,15 @@ static const char *const own_bone_attributes[] = {
 enum { OWN_BONE_ATTRIBUTE_COUNT = sizeof own_bone_attributes / sizeof *own_bone_attributes };
 
 /// Copies the other attributes of bones from parents to the new bones from `first` on.
-static rbl_status inherit_attributes(
-    rbl_context *ctx, rbl_collection *c, size_t first, size_t count, const int32_t *parents)
+rbl_status rbli_fracture_inherit(
+    rbl_context *ctx, rbl_collection *c, size_t first, size_t count, const int32_t *sources)
 {
     rbl_status status = RBL_OK;
     rbli_buffer *own[OWN_BONE_ATTRIBUTE_COUNT] = {NULL};
     int32_t *source = rbli_alloc(ctx, first + count, sizeof *source);
     RBL_TRY_ALLOC(source);
     for (size_t b = 0; b < first + count; b++)
-        source[b] = b < first ? (int32_t)b : parents[b - first];
+        source[b] = b < first ? (int32_t)b : sources[b - first];
     for (size_t i = 0; i < OWN_BONE_ATTRIBUTE_COUNT; i++) {
         rbli_buffer *buffer = rbli_collection_buffer(c, "bone", own_bone_attributes[i]);
         if (buffer) own[i] = rbli_buffer_retain(buffer);
@@ -270,7 +270,7 @@ static rbl_status write_bones(
     if (count > 0) {
         RBL_TRY(rbli_hierarchy_add_bones(
             ctx, c, count, parents, (const char *const *)names, RBLI_BONE_RIGID, &first));
-        RBL_TRY(inherit_attributes(ctx, c, (size_t)first, count, parents));
+        RBL_TRY(rbli_fracture_inherit(ctx, c, (size_t)first, count, parents));
     }
 
     void *geometry, *type, *site, *owner;
@@ -651,6 +651,7 @@ static rbl_status assemble(
         rbli_collection_remove_group(c, "connection");
     }
     RBL_TRY(write_bones(ctx, job, c, l, out));
+    RBL_TRY(rbli_fracture_sheets(ctx, job, l->kept_count, c, out->new_bones, out->new_count));
     for (size_t i = 0; i < job->cut_count; i++) {
         out->cut_count += is_broken(&job->cuts[i]);
         out->lost_count += job->cuts[i].dropped_count && job->cuts[i].result->piece_count == 0;

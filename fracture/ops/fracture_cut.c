@@ -47,6 +47,37 @@ done:
     return status;
 }
 
+/// Widens the boxes of sheets by those attached to the bones that are cut.
+static void measure_sheets(const fracture_job *job, const double (*world)[16])
+{
+    const rbl_collection *in = job->in;
+    const bool *sheet = rbli_collection_read(in, "bone", "sheet", RBL_BOOL);
+    const int32_t *parent = rbli_collection_read(in, "bone", "parent", RBL_INT32);
+    const int32_t *geometry = rbli_collection_read(in, "bone", "geometry", RBL_INT32);
+    const int32_t *start = rbli_collection_read(in, "geometry", "vertex_start", RBL_INT32);
+    const int32_t *count = rbli_collection_read(in, "geometry", "vertex_count", RBL_INT32);
+    const double(*positions)[3] = rbli_collection_read(in, "vertex", "position", RBL_VEC3);
+    size_t bones = rbli_collection_size(in, "bone");
+    for (size_t i = 0; i < job->cut_count; i++) {
+        bone_cut *cut = &job->cuts[i];
+        for (int k = 0; k < 3; k++) {
+            cut->sheet_min[k] = HUGE_VAL;
+            cut->sheet_max[k] = -HUGE_VAL;
+        }
+        for (size_t b = (size_t)cut->bone + 1; sheet && b < bones; b++) {
+            if (!sheet[b] || parent[b] != cut->bone || geometry[b] < 0) continue;
+            for (int32_t v = start[geometry[b]]; v < start[geometry[b]] + count[geometry[b]]; v++) {
+                double p[3];
+                rbli_affine_point(world[b], positions[v], p);
+                for (int k = 0; k < 3; k++) {
+                    cut->sheet_min[k] = fmin(cut->sheet_min[k], p[k]);
+                    cut->sheet_max[k] = fmax(cut->sheet_max[k], p[k]);
+                }
+            }
+        }
+    }
+}
+
 rbl_status rbli_fracture_collect(rbl_context *ctx, fracture_job *job)
 {
     rbl_status status = RBL_OK;
@@ -66,6 +97,7 @@ rbl_status rbli_fracture_collect(rbl_context *ctx, fracture_job *job)
         cut->geometry = geometry[leaves[i]];
         RBL_TRY(prepare_bone(ctx, job->in, world[leaves[i]], cut));
     }
+    measure_sheets(job, (const double(*)[16])world);
 done:
     rbli_free(ctx, leaves);
     rbli_free(ctx, world);
@@ -143,6 +175,10 @@ static rbl_status make_complex(rbl_context *ctx, fracture_job *job, size_t first
     for (int k = 0; k < 3; k++) {
         domain.box_min[k] = domain.object_min[k] - padding;
         domain.box_max[k] = domain.object_max[k] + padding;
+        for (size_t i = first; i < first + count; i++) {
+            domain.box_min[k] = fmin(domain.box_min[k], job->cuts[i].sheet_min[k] - padding);
+            domain.box_max[k] = fmax(domain.box_max[k], job->cuts[i].sheet_max[k] + padding);
+        }
     }
     RBL_TRY(job->options->make_complex(ctx, &domain, job->options->user, out));
     if (job->options->grout > 0) RBL_TRY(open_gaps(ctx, job, out, gapless));

@@ -19,7 +19,8 @@ typedef struct bone_cut {
     rbli_cell_complex *complex; /* own, or NULL for the shared one */
     rbli_cell_complex *gapless; /* likewise, before grout; NULL without */
     rbli_cut_result *result;
-    size_t dropped_count; /* parts of the mortar that are no pieces */
+    size_t dropped_count;              /* parts of the mortar that are no pieces */
+    double sheet_min[3], sheet_max[3]; /* box of the attached sheets in world space, empty for none */
 } bone_cut;
 
 typedef struct fracture_job {
@@ -38,6 +39,15 @@ rbl_status rbli_fracture_collect(rbl_context *ctx, fracture_job *job);
 rbl_status rbli_fracture_cut(rbl_context *ctx, fracture_job *job);
 /// Frees what the two made.
 void rbli_fracture_free(rbl_context *ctx, fracture_job *job);
+
+/// Copies attributes of bones that are not their own from sources[i] to bone first + i.
+rbl_status rbli_fracture_inherit(
+    rbl_context *ctx, rbl_collection *c, size_t first, size_t count, const int32_t *sources);
+/// Cuts the sheets attached to broken bones; they become children of the pieces beside them.
+/// @param first_piece geometry of the first piece in `c`
+/// @param bones       [count] indices that are renumbered, as bones are removed
+rbl_status rbli_fracture_sheets(rbl_context *ctx, const fracture_job *job, size_t first_piece,
+    rbl_collection *c, int32_t *bones, size_t count);
 
 static inline const rbli_cell_complex *complex_of(const fracture_job *job, const bone_cut *cut)
 {

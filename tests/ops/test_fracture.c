@@ -1,3 +1,5 @@
+#include <math.h>
+
 #include "fracture/ops/fracture.h"
 #include "fracture/ops/surface.h"
 #include "tests/ops/asset_builder.h"
@@ -185,6 +187,88 @@ static void moved_bones_are_cut_where_they_stand(void **state)
     finish_context(ctx);
 }
 
+static double sheet_area(const rbl_collection *c, size_t geometry)
+{
+    int32_t start = ((const int32_t *)rbli_collection_read(c, "geometry", "face_start", RBL_INT32))[geometry];
+    int32_t count = ((const int32_t *)rbli_collection_read(c, "geometry", "face_count", RBL_INT32))[geometry];
+    const double(*p)[3] = rbli_collection_read(c, "vertex", "position", RBL_VEC3);
+    const int32_t(*f)[3] = rbli_collection_read(c, "face", "vertices", RBL_INT32_3);
+    double sum = 0;
+    for (int32_t t = start; t < start + count; t++) {
+        double u[3], v[3];
+        for (int k = 0; k < 3; k++) {
+            u[k] = p[f[t][1]][k] - p[f[t][0]][k];
+            v[k] = p[f[t][2]][k] - p[f[t][0]][k];
+        }
+        double x = u[1] * v[2] - u[2] * v[1], y = u[2] * v[0] - u[0] * v[2], z = u[0] * v[1] - u[1] * v[0];
+        sum += 0.5 * sqrt(x * x + y * y + z * z);
+    }
+    return sum;
+}
+
+/// The second box becomes two triangles of its bottom, attached to the first.
+static rbl_collection *box_with_sheet(rbl_context *ctx, const double boxes[2][2][3])
+{
+    rbl_collection *c = measured_boxes(ctx, 2, boxes);
+    void *out;
+    assert_ok(ctx, rbli_collection_resize(ctx, c, "face", 14));
+    assert_ok(ctx, rbli_collection_resize(ctx, c, "corner", 42));
+    assert_ok(ctx, rbli_collection_write(ctx, c, "geometry", "face_count", RBL_INT32, &out));
+    ((int32_t *)out)[1] = 2;
+    assert_ok(ctx, rbli_collection_write(ctx, c, "bone", "sheet", RBL_BOOL, &out));
+    ((bool *)out)[2] = true;
+    assert_ok(ctx, rbli_collection_write(ctx, c, "bone", "parent", RBL_INT32, &out));
+    ((int32_t *)out)[2] = 1;
+    assert_ok(ctx, rbli_hierarchy_update_levels(ctx, c));
+    assert_ok(ctx, rbli_surface_measure(ctx, c, 0));
+    return c;
+}
+
+static void attached_sheets_go_to_the_pieces_beside_them(void **state)
+{
+    (void)state;
+    static const double near_box[2][2][3] = {{{0, 0, 0}, {2, 1, 1}}, {{0, -0.05, 0}, {2, 0, 1}}};
+    static const double far_box[2][2][3] = {{{0, 0, 0}, {2, 1, 1}}, {{0, 3, 0}, {2, 4, 1}}};
+    static const double inner_box[2][2][3] = {{{0, 0, 0}, {2, 1, 1}}, {{0.2, 0.2, 0.2}, {1.8, 0.8, 0.8}}};
+    const struct {
+        const double (*boxes)[2][3];
+        size_t sheets;
+        int32_t level;
+    } cases[] = {{near_box, 2, 3}, {far_box, 2, 2}, {inner_box, 0, 0}};
+    rbl_context *ctx = make_context(1);
+    for (size_t i = 0; i < 3; i++) {
+        rbl_collection *c = box_with_sheet(ctx, cases[i].boxes);
+        planes p = {middle, 1, 0};
+        rbli_fracture_options options = rbli_fracture_default_options();
+        options.make_complex = make_planes;
+        options.user = &p;
+        rbli_fracture_result r = {0};
+        assert_ok(ctx, rbli_fracture(ctx, c, &options, &r));
+        assert_ok(ctx, rbli_collection_validate(ctx, r.collection, RBLI_VALIDATE_CLOSED));
+        const bool *sheet = rbli_collection_read(r.collection, "bone", "sheet", RBL_BOOL);
+        const int32_t *level = rbli_collection_read(r.collection, "bone", "level", RBL_INT32);
+        const int32_t *geometry = rbli_collection_read(r.collection, "bone", "geometry", RBL_INT32);
+        size_t sheets = 0, bones = rbli_collection_size(r.collection, "bone");
+        double area = 0;
+        for (size_t b = 0; b < bones; b++) {
+            if (!sheet[b]) continue;
+            sheets++;
+            assert_int_equal(level[b], cases[i].level);
+            area += sheet_area(r.collection, (size_t)geometry[b]);
+        }
+        assert_int_equal(sheets, cases[i].sheets);
+        assert_int_equal(bones, 4 + sheets);
+        if (sheets) assert_close(area, sheet_area(c, 1), 1e-12);
+        assert_int_equal(r.new_count, 2);
+        for (size_t n = 0; n < 2; n++)
+            assert_false(sheet[r.new_bones[n]]);
+        rbli_collection_release(r.collection);
+        rbli_free(ctx, r.new_bones);
+        rbli_collection_release(c);
+    }
+    finish_context(ctx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -192,6 +276,7 @@ int main(void)
         cmocka_unit_test(caps_have_material_normals_uvs_and_contacts),
         cmocka_unit_test(chance_and_selection_choose_bones),
         cmocka_unit_test(moved_bones_are_cut_where_they_stand),
+        cmocka_unit_test(attached_sheets_go_to_the_pieces_beside_them),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
