@@ -37,9 +37,13 @@ static void change(rbl_graph *graph, rbl_messages **messages)
         const rbl_node_desc *desc = rbl_graph_node_desc(graph, i);
         for (size_t k = 0; desc->params && desc->params[k].name; k++) {
             if (!desc->params[k].default_json) continue;
-            char pointer[256];
-            snprintf(pointer, sizeof pointer, "/nodes/%s/params/%s", rbl_graph_node_id(graph, i),
-                desc->params[k].name);
+            char pointer[8192] = "/nodes/";
+            size_t length = strlen(pointer);
+            for (const char *id = rbl_graph_node_id(graph, i); *id && length < sizeof pointer - 200; id++) {
+                if (*id == '/') pointer[length++] = '~'; /* of a node in a graph within the graph */
+                pointer[length++] = *id == '/' ? '1' : *id;
+            }
+            snprintf(pointer + length, sizeof pointer - length, "/params/%s", desc->params[k].name);
             if (rbl_graph_set_parameter(graph, pointer, desc->params[k].default_json, messages) != RBL_OK)
                 abort();
         }
