@@ -180,6 +180,29 @@ static void branches_and_merges(void **state)
     }
 }
 
+static void tables_show_attributes(void **state)
+{
+    (void)state;
+    graph_run g = run_nodes(ROW
+        "\"t\": {\"type\": \"Table\", \"in\": {\"collection\": \"row\"}, \"params\": {\"group\": "
+        "\"geometry\",\n"
+        "\"columns\": [\"bone\", \"bounds_max\", \"volume\"], \"sort\": \"-volume\", \"rows\": 2}},\n"
+        "\"j\": {\"type\": \"Table\", \"in\": {\"collection\": \"row\"}, \"params\": {\n"
+        "\"columns\": [\"anchored\", \"level\"], \"rows\": 1, \"file\": \"x.json\"}}",
+        RBL_OK);
+    assert_string_equal(rbl_value_string(rbl_run_value(g.run, "t")),
+        "bone,bounds_max_x,bounds_max_y,bounds_max_z,volume\n4,15,1,1,8\n3,7,1,1,4\n");
+    assert_string_equal(
+        rbl_value_string(rbl_run_value(g.run, "j")), "[\n  {\"anchored\": false, \"level\": 0}\n]\n");
+    end_run(&g);
+    g = run_nodes(ROW "\"t\": {\"type\": \"Table\", \"in\": {\"collection\": \"row\"}, \"params\": "
+                      "{\"columns\": [\"nmae\"]}}",
+        RBL_ERR_NOT_FOUND);
+    assert_true(said(&g, "did you mean \"name\"?"));
+    assert_string_equal(error_pointer(&g), "/nodes/t/params/columns/0");
+    end_run(&g);
+}
+
 static void an_old_version_goes_on_running(void **state)
 {
     (void)state;
@@ -220,6 +243,7 @@ int main(void)
         cmocka_unit_test(for_each_counts),
         cmocka_unit_test(for_each_reads_the_files_of_a_pattern),
         cmocka_unit_test(branches_and_merges),
+        cmocka_unit_test(tables_show_attributes),
         cmocka_unit_test(an_old_version_goes_on_running),
         cmocka_unit_test(faults_are_told),
     };
