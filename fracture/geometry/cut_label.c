@@ -103,16 +103,20 @@ static rbl_status set_label(rbl_context *ctx, cut_state *state, int32_t vertex, 
     return RBL_OK;
 }
 
+/// Triangles whose sides spread labels. A triangle may come up before its vertices have labels (behind sides
+/// that are crossed there and back); it comes up again when a neighbour learns one.
 typedef struct label_flood {
-    uint8_t *seen;
+    uint8_t *seen; /* 1 + how many vertices had labels when it last came up; 0: not yet. Plus STACKED */
     int32_t *stack;
     size_t depth;
 } label_flood;
 
+enum { COMPLETE = 4, STACKED = 8 };
+
 static void push_triangle(label_flood *flood, int32_t triangle)
 {
-    if (flood->seen[triangle]) return;
-    flood->seen[triangle] = 1;
+    if (flood->seen[triangle] >= COMPLETE) return;
+    flood->seen[triangle] |= STACKED;
     flood->stack[flood->depth++] = triangle;
 }
 
@@ -137,6 +141,11 @@ static rbl_status spread_labels(rbl_context *ctx, cut_state *state, label_flood 
                 else
                     RBL_TRY(set_label(ctx, state, b, label[a]));
             }
+        uint8_t known = 1, before = flood->seen[triangle] & (STACKED - 1);
+        for (int corner = 0; corner < 3; corner++)
+            known += label[v[corner]] != CUT_NO_LABEL;
+        flood->seen[triangle] = known;
+        if (known <= before) continue; /* nothing new */
         for (int side = 0; side < 3; side++)
             push_triangle(flood, state->mesh.opposite[3 * triangle + side] / 3);
     }
@@ -146,7 +155,8 @@ done:
 
 /// Takes the labels of the ends of crossed edges; `closed` chooses edges whose ends lie in one cell, which
 /// come second because ties may hide where they start.
-static rbl_status seed_labels(rbl_context *ctx, cut_state *state, label_flood *flood, bool closed)
+static rbl_status seed_labels(
+    rbl_context *ctx, cut_state *state, label_flood *flood, cut_columns *columns, bool closed)
 {
     rbl_status status = RBL_OK;
     for (size_t i = 0; i < state->crossing_count;) {
@@ -159,6 +169,9 @@ static rbl_status seed_labels(rbl_context *ctx, cut_state *state, label_flood *f
         if (returns == closed) {
             int32_t known =
                 state->vertex_label[a] != CUT_NO_LABEL ? state->vertex_label[a] : state->vertex_label[b];
+            if (closed && known == CUT_NO_LABEL &&
+                compare_along_mesh_edge(state, &state->crossings[i], &state->crossings[i + 1]) == 0)
+                RBL_TRY(cut_query_cell(ctx, state, columns, a, &known)); /* a tie hides where it starts */
             if (closed && known != CUT_NO_LABEL && known != state->crossings[i].from)
                 cut_chain_crossings(state->crossings + i, end - i, known);
             RBL_TRY(set_label(ctx, state, a, state->crossings[i].from));
@@ -174,6 +187,15 @@ done:
     return status;
 }
 
+/// A corner without a label, or the first.
+static int32_t unlabelled_corner(const cut_state *state, size_t triangle)
+{
+    const int32_t *v = state->mesh_view->triangles[triangle];
+    for (int corner = 0; corner < 3; corner++)
+        if (state->vertex_label[v[corner]] == CUT_NO_LABEL) return v[corner];
+    return v[0];
+}
+
 rbl_status cut_label_vertices(rbl_context *ctx, cut_state *state)
 {
     rbl_status status = RBL_OK;
@@ -185,11 +207,11 @@ rbl_status cut_label_vertices(rbl_context *ctx, cut_state *state)
     RBL_TRY_ALLOC(flood.stack = rbli_alloc(ctx, triangle_count, sizeof(int32_t)));
     for (size_t v = 0; v < state->mesh_view->vertex_count; v++)
         state->vertex_label[v] = CUT_NO_LABEL;
-    RBL_TRY(seed_labels(ctx, state, &flood, false));
-    RBL_TRY(seed_labels(ctx, state, &flood, true));
+    RBL_TRY(seed_labels(ctx, state, &flood, &columns, false));
+    RBL_TRY(seed_labels(ctx, state, &flood, &columns, true));
     for (size_t t = 0; t < triangle_count; t++) {
-        if (flood.seen[t]) continue;
-        int32_t vertex = state->mesh_view->triangles[t][0], cell = state->vertex_label[vertex];
+        if (flood.seen[t] == COMPLETE) continue;
+        int32_t vertex = unlabelled_corner(state, t), cell = state->vertex_label[vertex];
         if (cell == CUT_NO_LABEL) RBL_TRY(cut_query_cell(ctx, state, &columns, vertex, &cell));
         RBL_TRY(set_label(ctx, state, vertex, cell));
         push_triangle(&flood, (int32_t)t);
