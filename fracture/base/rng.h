@@ -35,6 +35,7 @@ enum {
     RBLI_RNG_DENSITY_POINTS = 27,
     RBLI_RNG_THIN_POINTS = 28,
     RBLI_RNG_SLICES = 30,
+    RBLI_RNG_MESH_COPIES = 31,
 };
 
 void rbli_philox4x32_10(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4]);

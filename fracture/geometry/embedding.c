@@ -315,3 +315,27 @@ rbl_status rbli_find_crossings(
 done:
     return status;
 }
+
+rbl_status rbli_find_mesh_crossing(rbl_context *ctx, const double (*points)[3], size_t point_count,
+    const int32_t (*triangles)[3], size_t triangle_count, int32_t *vertex)
+{
+    rbl_status status = RBL_OK;
+    shell s = {0};
+    uint8_t *bad = NULL, found = 0;
+    rbli_embedding e = {.points = points};
+    *vertex = -1;
+    RBL_TRY_ALLOC(bad = rbli_calloc(ctx, point_count, 1));
+    for (size_t t = 0; t < triangle_count; t++) {
+        shell_triangle made = {{triangles[t][0], triangles[t][1], triangles[t][2]}, -1, true};
+        RBL_TRY(rbli_array_push(ctx, &s.triangles, made));
+    }
+    RBL_TRY(make_tree(ctx, &e, &s));
+    pair_job job = {&e, &s, rbli_box_tree_items(s.tree), false, bad, &found};
+    RBL_TRY(rbli_parallel_for(ctx, rbli_box_tree_block_count(s.tree), 16, visit_block, &job));
+    for (size_t v = 0; found && v < point_count && *vertex < 0; v++)
+        if (bad[v]) *vertex = (int32_t)v;
+done:
+    rbli_free(ctx, bad);
+    free_shell(ctx, &s);
+    return status;
+}

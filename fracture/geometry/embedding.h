@@ -30,4 +30,10 @@ rbl_status rbli_find_crossings(rbl_context *ctx, const rbli_embedding *embedding
 /// share an edge are taken to be oriented alike; they cross when one is folded onto the other.
 bool rbli_triangles_cross(const double (*points)[3], const int32_t a[3], const int32_t b[3]);
 
+/// Looks for two triangles of a mesh that meet anywhere but in shared vertices.
+/// @param points  [point_count] integers, |x| ≤ 2^48
+/// @param vertex  −1, or a vertex of such a triangle (the lowest)
+rbl_status rbli_find_mesh_crossing(rbl_context *ctx, const double (*points)[3], size_t point_count,
+    const int32_t (*triangles)[3], size_t triangle_count, int32_t *vertex);
+
 #endif

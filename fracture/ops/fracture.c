@@ -498,6 +498,20 @@ static void fill_cap(const cap_target *target, size_t face, const facet_frame *f
     }
 }
 
+/// Whether a face looks where the normal points: asked where a piece takes parts of several cells.
+static bool faces_along(const cap_target *target, size_t face, const double normal[3])
+{
+    const int32_t *v = target->faces[face];
+    double u[3], w[3], n[3];
+    for (int a = 0; a < 3; a++) {
+        u[a] = target->positions[v[1]][a] - target->positions[v[0]][a];
+        w[a] = target->positions[v[2]][a] - target->positions[v[0]][a];
+    }
+    for (int a = 0; a < 3; a++)
+        n[a] = u[(a + 1) % 3] * w[(a + 2) % 3] - u[(a + 2) % 3] * w[(a + 1) % 3];
+    return dot(n, normal) >= 0;
+}
+
 /// Material, flat normals and planar UVs of all caps.
 static rbl_status write_caps(rbl_context *ctx, const fracture_job *job, rbl_collection *c, const layout *l)
 {
@@ -532,7 +546,10 @@ static rbl_status write_caps(rbl_context *ctx, const fracture_job *job, rbl_coll
                 target.internal[face] = true;
                 target.visible[face] = true;
                 target.origin[face] = k->facet_origin[facet];
-                double sign = k->facet_cells[facet][0] == cut->result->piece_cell[p] ? 1 : -1;
+                bool outward = job->options->after_cut
+                                   ? faces_along(&target, face, frames[facet].normal)
+                                   : k->facet_cells[facet][0] == cut->result->piece_cell[p];
+                double sign = outward ? 1 : -1;
                 fill_cap(&target, face, &frames[facet], sign, origin, density);
             }
     }

@@ -4,7 +4,7 @@
 /// Breaking bones of a collection by a cell complex: what all cutter nodes share.
 
 #include "fracture/collection/hierarchy.h"
-#include "fracture/geometry/cell_complex.h"
+#include "fracture/geometry/cut.h"
 #include "fracture/geometry/noise_complex.h"
 
 /// What a complex is made for, in world space.
@@ -18,6 +18,9 @@ typedef struct rbli_cut_domain {
 typedef rbl_status (*rbli_complex_fn)(
     rbl_context *ctx, const rbli_cut_domain *domain, void *user, rbli_cell_complex **out);
 
+/// Changes which parts of a bone's cut make a piece; may run on several bones at once.
+typedef rbl_status (*rbli_after_cut_fn)(rbl_context *ctx, rbli_cut_result *result, void *user);
+
 typedef struct rbli_fracture_options {
     const rbli_selection *selection; /* NULL: all rigid leaves */
     double chance;                   /* each bone is cut with this probability, by seed; default 1 */
@@ -30,6 +33,7 @@ typedef struct rbli_fracture_options {
         noise;         /* amplitude 0: smooth cuts; `gap` and the noise's seed are set from the others */
     bool keep_outside; /* what lies in the gaps, or in no cell, becomes pieces too; default false */
     rbli_complex_fn make_complex;
+    rbli_after_cut_fn after_cut; /* NULL: none */
     void *user;
 } rbli_fracture_options;
 rbli_fracture_options rbli_fracture_default_options(void);

@@ -214,6 +214,7 @@ static rbl_status cut_bone(rbl_context *ctx, const fracture_job *job, bone_cut *
     const rbli_cell_complex *gapless = cut->gapless ? cut->gapless : job->shared_gapless;
     rbli_cut_result *whole = NULL;
     RBL_TRY(rbli_cut(ctx, &cut->mesh, k, &options, &cut->result));
+    if (job->options->after_cut) RBL_TRY(job->options->after_cut(ctx, cut->result, job->options->user));
     if (k->outside_cell_count && !job->options->keep_outside) {
         RBL_TRY(drop_outside(ctx, k, cut));
         if (gapless) {
@@ -234,7 +235,7 @@ static rbl_status cut_bones(rbl_context *ctx, size_t begin, size_t end, size_t b
     fracture_job *job = user;
     for (size_t i = begin; i < end; i++) {
         rbl_status status = cut_bone(ctx, job, &job->cuts[i]);
-        if (status == RBL_ERR_OPEN_MESH || status == RBL_ERR_INTERNAL)
+        if (status == RBL_ERR_OPEN_MESH || status == RBL_ERR_INTERNAL || status == RBL_ERR_MESH)
             rbli_fail(ctx, status, "while cutting bone \"%s\"",
                 rbli_collection_string(job->in, "bone", "name", (size_t)job->cuts[i].bone));
         if (status != RBL_OK) return status;

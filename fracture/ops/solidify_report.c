@@ -173,7 +173,8 @@ static rbl_status report_nodes(rbl_context *ctx, const solidify_job *job, size_t
             "%zu shell%s overlap%s others: what they share counts twice; \"join\": \"node\" makes them one "
             "solid",
             all.overlapping, plural(all.overlapping), all.overlapping == 1 ? "s" : "");
-    if (all.area > 0 && all.sheet_area > MANY_SHEETS * all.area)
+    if (all.area > 0 && all.sheet_area > MANY_SHEETS * all.area &&
+        job->options->sheets != RBLI_SHEETS_SEPARATE) /* else as was asked for */
         warn(ctx, warnings, "%.2g %% of the surface has no inside", 100 * all.sheet_area / all.area);
 done:
     rbli_free(ctx, nodes);
@@ -226,9 +227,15 @@ static void report_shells(rbl_context *ctx, const solidify_job *job, size_t *war
     char text[512];
     size_t told = 0;
     for (int kind = 0; kind < 4; kind++)
-        for (size_t s = 0; s < r->shell_count; s++)
-            if (describe_shell(job, r, kept, s, kind, text, sizeof text) && ++told <= SHELLS_TOLD)
+        for (size_t s = 0; s < r->shell_count; s++) {
+            if (!describe_shell(job, r, kept, s, kind, text, sizeof text)) continue;
+            bool asked_for =
+                kind == 0 && solidify_is_sheet(&r->shells[s]) && job->options->sheets == RBLI_SHEETS_SEPARATE;
+            if (asked_for)
+                rbli_note(ctx, "%s", text);
+            else if (++told <= SHELLS_TOLD)
                 warn(ctx, warnings, "%s", text);
+        }
     if (told > SHELLS_TOLD)
         warn(
             ctx, warnings, "%zu more such findings; \"rubble inspect\" lists all shells", told - SHELLS_TOLD);

@@ -70,6 +70,11 @@ extern const rbl_param_desc rbli_cutter_noise_fields[];
             .text = "what lies in the gaps becomes pieces named BONE_mortar"},                               \
         RBLI_CUTTER_COMMON_PARAMS
 
+/// Reads the parameters of RBLI_CUTTER_COMMON_PARAMS.
+rbl_status rbli_cutter_read_common(rbl_context *ctx, rbl_call *call, rbli_fracture_options *out);
+/// Sets both outputs from a result, whose arrays it takes or frees.
+rbl_status rbli_cutter_finish(rbl_context *ctx, rbl_call *call, rbli_fracture_result *result);
+
 /// Reads the parameters of RBLI_PLANAR_CUTTER_PARAMS, cuts with `make_complex` and sets both outputs.
 /// Notes how many cells were empty.
 rbl_status rbli_cutter_run(rbl_context *ctx, rbl_call *call, rbli_complex_fn make_complex, void *user);
