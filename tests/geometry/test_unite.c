@@ -166,6 +166,107 @@ static void run_assemblies(uint64_t seed, bool rotated)
     finish_context(ctx);
 }
 
+/// The solids of an assembly united, NULL when none meets another.
+static rbli_repair_result *unite_assembly(rbl_context *ctx, const test_mesh *mesh, const int32_t *node)
+{
+    rbli_repair_options options = rbli_repair_default_options();
+    rbli_repair_result *repaired = NULL, *united = NULL;
+    rbli_mesh_view view = view_of(mesh);
+    bool kept[64];
+    assert_ok(ctx, rbli_repair(ctx, &view, node, &options, &repaired));
+    assert_true(repaired->shell_count <= 64);
+    choose_kept(repaired, kept);
+    assert_ok(ctx, rbli_unite(ctx, repaired, kept, RBLI_JOIN_NODE, &united));
+    rbli_repair_result_destroy(ctx, repaired);
+    return united;
+}
+
+/// Voxels, in eighths, on the sides of x = 2.5 and y = 3.
+static void count_quarters(const assembly *a, double quarters[4])
+{
+    memset(quarters, 0, 4 * sizeof *quarters);
+    for (int x = 0; x < 2 * SIDE; x++)
+        for (int y = 0; y < SIDE; y++)
+            for (int z = 0; z < SIDE; z++)
+                quarters[(x >= 5) + 2 * (y >= 3)] += a->full[x / 2][y][z] ? 0.5 : 0;
+}
+
+static int compare_doubles(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+static void united_solids_are_cut_into_the_right_parts(void **state)
+{
+    (void)state;
+    static const double planes[2][4] = {{1, 0, 0, 2.5}, {0, 1, 0, 3}};
+    static const double low[3] = {-1, -1, -1}, high[3] = {SIDE + 1, SIDE + 1, SIDE + 1};
+    rbl_context *ctx = make_context(1);
+    rbli_rng rng = rbli_rng_make(13, 0, 0);
+    rbli_cell_complex *complex = NULL;
+    print_message("seed 13\n");
+    assert_ok(ctx, rbli_plane_complex(ctx, planes, 2, low, high, NULL, &complex));
+    for (size_t i = 0; i < 100; i++) {
+        assembly a;
+        make_assembly(&rng, &a);
+        rbli_repair_result *united = unite_assembly(ctx, &a.mesh, a.nodes);
+        if (united) {
+            rbli_mesh_view mesh = {(const double(*)[3])united->positions, united->vertex_count,
+                (const int32_t(*)[3])united->triangles, united->triangle_count};
+            rbli_cut_result *cut = NULL;
+            double wanted[4], got[4] = {0};
+            assert_ok(ctx, rbli_cut(ctx, &mesh, complex, NULL, &cut));
+            for (size_t p = 0; p < cut->piece_count; p++)
+                got[cut->piece_cell[p]] += cut->piece_volume[p];
+            count_quarters(&a, wanted);
+            qsort(wanted, 4, sizeof *wanted, compare_doubles);
+            qsort(got, 4, sizeof *got, compare_doubles);
+            for (int k = 0; k < 4; k++)
+                assert_close(got[k], wanted[k], 1e-9);
+            rbli_cut_result_destroy(ctx, cut);
+        }
+        rbli_repair_result_destroy(ctx, united);
+        free_mesh(&a.mesh);
+    }
+    rbli_cell_complex_destroy(ctx, complex);
+    finish_context(ctx);
+}
+
+static void shuffled_triangles_unite_alike(void **state)
+{
+    (void)state;
+    rbl_context *ctx = make_context(1);
+    rbli_rng rng = rbli_rng_make(14, 0, 0);
+    print_message("seed 14\n");
+    for (size_t i = 0; i < 50; i++) {
+        assembly a;
+        make_assembly(&rng, &a);
+        rbli_repair_result *first = unite_assembly(ctx, &a.mesh, a.nodes);
+        for (size_t t = a.mesh.triangle_count; t > 1; t--) {
+            size_t other = (size_t)below(&rng, (int)t);
+            int32_t moved[3];
+            memcpy(moved, a.mesh.triangles[t - 1], sizeof moved);
+            memcpy(a.mesh.triangles[t - 1], a.mesh.triangles[other], sizeof moved);
+            memcpy(a.mesh.triangles[other], moved, sizeof moved);
+        }
+        rbli_repair_result *second = unite_assembly(ctx, &a.mesh, a.nodes);
+        assert_true((first == NULL) == (second == NULL));
+        if (first) {
+            assert_int_equal(first->vertex_count, second->vertex_count);
+            assert_int_equal(first->triangle_count, second->triangle_count);
+            assert_memory_equal(
+                first->positions, second->positions, first->vertex_count * sizeof *first->positions);
+            assert_memory_equal(
+                first->triangles, second->triangles, first->triangle_count * sizeof *first->triangles);
+        }
+        rbli_repair_result_destroy(ctx, first);
+        rbli_repair_result_destroy(ctx, second);
+        free_mesh(&a.mesh);
+    }
+    finish_context(ctx);
+}
+
 static void plain_boxes_match_voxels(void **state)
 {
     (void)state;
@@ -183,6 +284,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(plain_boxes_match_voxels),
         cmocka_unit_test(rotated_boxes_match_voxels),
+        cmocka_unit_test(united_solids_are_cut_into_the_right_parts),
+        cmocka_unit_test(shuffled_triangles_unite_alike),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
