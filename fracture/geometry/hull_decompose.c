@@ -9,7 +9,7 @@
 
 #include "fracture/base/alloc.h"
 
-enum { MOST_PARTS = 64, MOST_EDGES = 16, AXIS_PLANES = 9, MOST_PLANES = 3 * MOST_EDGES + AXIS_PLANES };
+enum { MOST_PARTS = 64, MOST_EDGES = 6, AXIS_PLANES = 9, MOST_PLANES = 3 * MOST_EDGES + AXIS_PLANES };
 
 typedef struct soup_triangle {
     double corner[3][3];

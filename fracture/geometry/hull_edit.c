@@ -311,3 +311,20 @@ done:
     shape_free(ctx, &sb);
     return status;
 }
+
+double rbli_hull_facet_gap(const rbli_hull *a, const rbli_hull *b, double enough)
+{
+    double widest = -HUGE_VAL;
+    for (int side = 0; side < 2; side++) {
+        const rbli_hull *from = side == 0 ? a : b, *to = side == 0 ? b : a;
+        double last[3] = {0, 0, 0}, n[3], range[2];
+        for (size_t t = 0; t < from->triangle_count; t++) {
+            if (!rbli_hull_normal(from, t, n) || dot(n, last) > 1 - 1e-14) continue; /* a sliver, or a fan */
+            memcpy(last, n, sizeof last);
+            rbli_hull_range(to, n, range);
+            widest = fmax(widest, range[0] - dot(n, from->points[from->triangles[t][0]]));
+            if (widest > enough) return widest;
+        }
+    }
+    return widest;
+}

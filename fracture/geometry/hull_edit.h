@@ -47,6 +47,10 @@ typedef struct rbli_hull_overlap {
 rbl_status rbli_hull_find_overlap(
     rbl_context *ctx, const rbli_hull *a, const rbli_hull *b, double enough, rbli_hull_overlap *out);
 
+/// The widest gap along the normals of facets, negative when the hulls overlap along all of them; never more
+/// than the distance. Ends early at a gap of more than `enough`. Allocates nothing.
+double rbli_hull_facet_gap(const rbli_hull *a, const rbli_hull *b, double enough);
+
 /// A hull of fewer facets that holds the hull: facets whose normal is nearer than `angle` (radians) to that
 /// of a larger one that stays are dropped; what remains is cut out of the bounding box. The same hull again
 /// when that has no fewer vertices. `excess` as in rbli_hull.

@@ -46,24 +46,16 @@ static bool covers_space(
     return false;
 }
 
-/// Whether two hulls are within `distance`; any are when it is negative.
-static rbl_status are_near(
-    rbl_context *ctx, const rbli_hull *a, const rbli_hull *b, double distance, bool *near)
+/// Whether no facet shows that two hulls are farther apart than `distance`; any are near when it is negative.
+static bool are_near(const rbli_hull *a, const rbli_hull *b, double distance)
 {
-    *near = true;
-    if (distance < 0) return RBL_OK;
     double la[3], ha[3], lb[3], hb[3];
+    if (distance < 0) return true;
     rbli_hull_bounds(a, la, ha);
     rbli_hull_bounds(b, lb, hb);
     for (int k = 0; k < 3; k++)
-        if (la[k] - hb[k] > distance || lb[k] - ha[k] > distance) {
-            *near = false;
-            return RBL_OK;
-        }
-    rbli_hull_overlap overlap;
-    rbl_status status = rbli_hull_find_overlap(ctx, a, b, distance, &overlap);
-    if (status == RBL_OK) *near = overlap.depth >= -distance;
-    return status;
+        if (la[k] - hb[k] > distance || lb[k] - ha[k] > distance) return false;
+    return rbli_hull_facet_gap(a, b, distance) <= distance;
 }
 
 /* ---- many hulls: halves of the set ---- */
@@ -98,31 +90,37 @@ static size_t find_owner(size_t *owner, size_t i)
     return i;
 }
 
-/// Whether the hulls of a group hang together.
-static rbl_status is_connected(halving *h, size_t begin, size_t end, bool *connected)
+/// Whether two places' boxes are within the distance.
+static bool boxes_near(const place *p, const place *q, double distance)
+{
+    bool near = true;
+    for (int k = 0; k < 3; k++)
+        near &= p->low[k] - q->high[k] <= distance && q->low[k] - p->high[k] <= distance;
+    return near;
+}
+
+/// Sorts a group by its connected parts; a part's key is its own.
+static bool sort_by_parts(halving *h, size_t begin, size_t end)
 {
     size_t parts = end - begin;
-    *connected = true;
-    if (h->options->distance < 0) return RBL_OK;
+    if (h->options->distance < 0) return false;
     for (size_t i = begin; i < end; i++)
         h->owner[i] = i;
     for (size_t i = begin; i < end && parts > 1; i++)
         for (size_t j = i + 1; j < end && parts > 1; j++) {
             const place *p = &h->places[i], *q = &h->places[j];
-            bool near = true;
-            for (int k = 0; k < 3; k++)
-                near &= p->low[k] - q->high[k] <= h->options->distance &&
-                        q->low[k] - p->high[k] <= h->options->distance;
-            if (!near) continue;
+            if (!boxes_near(p, q, h->options->distance)) continue;
             size_t a = find_owner(h->owner, i), b = find_owner(h->owner, j);
             if (a == b) continue;
-            rbl_status status = are_near(
-                h->ctx, &h->set->hulls[p->hull], &h->set->hulls[q->hull], h->options->distance, &near);
-            if (status != RBL_OK) return status;
-            if (near) h->owner[a] = b, parts--;
+            if (!are_near(&h->set->hulls[p->hull], &h->set->hulls[q->hull], h->options->distance)) continue;
+            h->owner[a] = b;
+            parts--;
         }
-    *connected = parts == 1;
-    return RBL_OK;
+    if (parts == 1) return false;
+    for (size_t i = begin; i < end; i++)
+        h->places[i].key = (double)find_owner(h->owner, i);
+    qsort(h->places + begin, end - begin, sizeof *h->places, compare_places);
+    return true;
 }
 
 /// Tries to make one hull of a group.
@@ -135,11 +133,6 @@ static rbl_status make_group(halving *h, size_t begin, size_t end, bool *done)
     *done = false;
     for (size_t i = begin; i < end; i++)
         parts[i - begin] = &h->set->hulls[h->places[i].hull];
-    if (end - begin > 1) {
-        bool connected;
-        RBL_TRY(is_connected(h, begin, end, &connected));
-        if (!connected) goto done;
-    }
     RBL_TRY(hull_of(h->ctx, parts, end - begin, &hull));
     if (end - begin > 1 && covers_space(&hull, parts, end - begin, h->options->spheres)) goto done;
     h->made[h->made_count++] = hull;
@@ -151,6 +144,28 @@ done:
     return status;
 }
 
+static rbl_status halve(halving *h, size_t begin, size_t end);
+
+/// A group of each connected part of places begin … end − 1; of halves of it where that covers a sphere.
+static rbl_status make_parts(halving *h, size_t begin, size_t end)
+{
+    rbl_status status = RBL_OK;
+    while (begin < end) {
+        size_t last = begin + 1;
+        bool done;
+        while (last < end && h->places[last].key == h->places[begin].key)
+            last++;
+        RBL_TRY(make_group(h, begin, last, &done));
+        if (!done) {
+            RBL_TRY(halve(h, begin, begin + (last - begin) / 2));
+            RBL_TRY(halve(h, begin + (last - begin) / 2, last));
+        }
+        begin = last;
+    }
+done:
+    return status;
+}
+
 /// Groups of places begin … end − 1. Depth is logarithmic in their number.
 static rbl_status halve(halving *h, size_t begin, size_t end)
 {
@@ -158,6 +173,7 @@ static rbl_status halve(halving *h, size_t begin, size_t end)
     if (rbli_cancelled(h->ctx)) return RBL_ERR_CANCELLED;
     if (end - begin <= h->size) {
         bool done;
+        if (sort_by_parts(h, begin, end)) return make_parts(h, begin, end);
         RBL_TRY(make_group(h, begin, end, &done));
         if (done) return RBL_OK;
     }
@@ -215,56 +231,88 @@ static rbl_status pair_cost(rbl_context *ctx, const rbli_hull *a, const rbli_hul
 {
     const rbli_hull *parts[2] = {a, b};
     rbli_hull merged;
-    bool near;
     *cost = HUGE_VAL;
-    rbl_status status = are_near(ctx, a, b, options->distance, &near);
-    if (status != RBL_OK || !near) return status;
-    status = hull_of(ctx, parts, 2, &merged);
+    rbl_status status = hull_of(ctx, parts, 2, &merged);
     if (status != RBL_OK) return status;
     if (!covers_space(&merged, parts, 2, options->spheres)) *cost = merged.volume - a->volume - b->volume;
     rbli_hull_free(ctx, &merged);
     return RBL_OK;
 }
 
+/// Costs of pairs i < j at i·n + j: infinite for those that are not near, or would cover a sphere.
+typedef struct pair_table {
+    size_t n;
+    double *cost;
+    bool *near; /* both ways round; what is near a part is near the merged hull */
+} pair_table;
+
+static rbl_status update_pair(rbl_context *ctx, const rbli_hull_set *set,
+    const rbli_hull_merge_options *options, pair_table *t, size_t i, size_t j)
+{
+    size_t low = i < j ? i : j, high = i < j ? j : i;
+    t->cost[low * t->n + high] = HUGE_VAL;
+    if (!t->near[low * t->n + high]) return RBL_OK;
+    return pair_cost(ctx, &set->hulls[low], &set->hulls[high], options, &t->cost[low * t->n + high]);
+}
+
+/// Merges hull b into a; the last of `left` hulls takes b's place.
+static rbl_status merge_pair(rbl_context *ctx, rbli_hull_set *set, const rbli_hull_merge_options *options,
+    pair_table *t, size_t a, size_t b)
+{
+    rbl_status status = RBL_OK;
+    size_t n = t->n, last = set->count - 1;
+    const rbli_hull *parts[2] = {&set->hulls[a], &set->hulls[b]};
+    rbli_hull merged;
+    RBL_TRY(hull_of(ctx, parts, 2, &merged));
+    rbli_hull_free(ctx, &set->hulls[a]);
+    rbli_hull_free(ctx, &set->hulls[b]);
+    set->hulls[a] = merged;
+    set->hulls[b] = set->hulls[last];
+    set->hulls[last] = (rbli_hull){0};
+    set->count = last;
+    for (size_t i = 0; i <= last; i++)
+        t->near[a * n + i] = t->near[i * n + a] = t->near[a * n + i] || t->near[b * n + i];
+    for (size_t i = 0; b < last && i < last; i++) {
+        if (i == b) continue;
+        t->near[b * n + i] = t->near[i * n + b] = t->near[i * n + last];
+        t->cost[(i < b ? i : b) * n + (i < b ? b : i)] = t->cost[i * n + last];
+    }
+    for (size_t i = 0; i < last; i++)
+        if (i != a) RBL_TRY(update_pair(ctx, set, options, t, i, a));
+done:
+    return status;
+}
+
 static rbl_status merge_pairs(rbl_context *ctx, rbli_hull_set *set, const rbli_hull_merge_options *options)
 {
     rbl_status status = RBL_OK;
     size_t n = set->count;
-    double *cost = NULL, free_of_charge = options->error_tolerance;
+    pair_table t = {.n = n};
+    double free_of_charge = options->error_tolerance;
     free_of_charge *= free_of_charge * free_of_charge;
-    if (n > 1 && n > SIZE_MAX / n) return RBL_ERR_NO_MEMORY;
-    RBL_TRY_ALLOC(cost = rbli_alloc(ctx, n * n, sizeof *cost));
+    RBL_TRY_ALLOC(t.cost = rbli_alloc(ctx, n * n, sizeof *t.cost)); /* n ≤ MOST_PAIRED */
+    RBL_TRY_ALLOC(t.near = rbli_calloc(ctx, n * n, sizeof *t.near));
     for (size_t i = 0; i < n; i++)
-        for (size_t j = i + 1; j < n; j++)
-            RBL_TRY(pair_cost(ctx, &set->hulls[i], &set->hulls[j], options, &cost[i * n + j]));
-    for (size_t left = n; left > 1; left--) {
+        for (size_t j = i + 1; j < n; j++) {
+            t.near[i * n + j] = t.near[j * n + i] =
+                are_near(&set->hulls[i], &set->hulls[j], options->distance);
+            RBL_TRY(update_pair(ctx, set, options, &t, i, j));
+        }
+    while (set->count > 1) {
         size_t a = 0, b = 0;
         double least = HUGE_VAL;
         if (rbli_cancelled(ctx)) RBL_TRY(RBL_ERR_CANCELLED);
-        for (size_t i = 0; i < left; i++)
-            for (size_t j = i + 1; j < left; j++)
-                if (cost[i * n + j] < least) least = cost[i * n + j], a = i, b = j;
-        bool wanted = options->max_hulls > 0 && left > options->max_hulls;
-        if (least == HUGE_VAL || (!wanted && !(options->error_tolerance > 0 && least <= free_of_charge)))
-            break;
-        const rbli_hull *parts[2] = {&set->hulls[a], &set->hulls[b]};
-        rbli_hull merged;
-        RBL_TRY(hull_of(ctx, parts, 2, &merged));
-        rbli_hull_free(ctx, &set->hulls[a]);
-        rbli_hull_free(ctx, &set->hulls[b]);
-        set->hulls[a] = merged;
-        set->hulls[b] = set->hulls[left - 1]; /* the last takes b's place */
-        set->hulls[left - 1] = (rbli_hull){0};
-        set->count = left - 1;
-        for (size_t i = 0; b < left - 1 && i < left - 1; i++)
-            if (i != b) cost[(i < b ? i : b) * n + (i < b ? b : i)] = cost[i * n + left - 1];
-        for (size_t i = 0; i < left - 1; i++)
-            if (i != a)
-                RBL_TRY(pair_cost(ctx, &set->hulls[i < a ? i : a], &set->hulls[i < a ? a : i], options,
-                    &cost[(i < a ? i : a) * n + (i < a ? a : i)]));
+        for (size_t i = 0; i < set->count; i++)
+            for (size_t j = i + 1; j < set->count; j++)
+                if (t.cost[i * n + j] < least) least = t.cost[i * n + j], a = i, b = j;
+        bool wanted = options->max_hulls > 0 && set->count > options->max_hulls;
+        bool cheap = options->error_tolerance > 0 && least <= free_of_charge;
+        if (least == HUGE_VAL || (!wanted && !cheap)) break;
+        RBL_TRY(merge_pair(ctx, set, options, &t, a, b));
     }
 done:
-    rbli_free(ctx, cost);
+    rbli_free(ctx, t.cost);
+    rbli_free(ctx, t.near);
     return status;
 }
 
