@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-enum { CELL_GRAIN = 8 };
+enum { CELL_GRAIN = 8, LABEL_GRAIN = 32768 };
 
 typedef struct piece_record {
     int32_t cell;
@@ -50,6 +50,20 @@ static void make_starts(int32_t *start, size_t count)
         start[i + 2] += start[i + 1];
 }
 
+static rbl_status label_block(
+    rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
+{
+    (void)ctx;
+    (void)block;
+    (void)worker;
+    void **arguments = user;
+    const cut_state *s = arguments[0];
+    int32_t *label = arguments[1];
+    for (size_t t = begin; t < end; t++)
+        label[t] = s->vertex_label[s->mesh_view->triangles[t][0]];
+    return RBL_OK;
+}
+
 static rbl_status share_out(rbl_context *ctx, assembly *a)
 {
     rbl_status status = RBL_OK;
@@ -63,8 +77,8 @@ static rbl_status share_out(rbl_context *ctx, assembly *a)
         RBL_TRY_ALLOC(a->start[kind] = rbli_calloc(ctx, cells + 2, sizeof(int32_t)));
         RBL_TRY_ALLOC(a->items[kind] = rbli_alloc(ctx, counts[kind], sizeof(int32_t)));
     }
-    for (size_t t = 0; t < triangle_count; t++)
-        label[t] = s->vertex_label[s->mesh_view->triangles[t][0]];
+    void *arguments[] = {a->state, label};
+    RBL_TRY(rbli_parallel_for(ctx, triangle_count, LABEL_GRAIN, label_block, arguments));
     for (size_t i = 0; i < s->cut_triangle_count; i++)
         label[s->cut_triangles[i].triangle] = -1;
     for (size_t t = 0; t < triangle_count; t++)

@@ -125,15 +125,13 @@ static rbl_status count_half_edges(rbl_context *ctx, cut_state *state, int32_t *
     return RBL_OK;
 }
 
-static rbl_status pair_half_edges(rbl_context *ctx, cut_state *state)
+/// @param start what count_half_edges left; used up
+static rbl_status pair_half_edges(rbl_context *ctx, cut_state *state, int32_t *start)
 {
     const rbli_mesh_view *mesh = state->mesh_view;
     rbl_status status = RBL_OK;
-    int32_t *start = NULL;
     half_entry *entries = NULL;
-    RBL_TRY_ALLOC(start = rbli_calloc(ctx, mesh->vertex_count + 2, sizeof *start));
     RBL_TRY_ALLOC(entries = rbli_alloc(ctx, mesh->triangle_count * 3, sizeof *entries));
-    RBL_TRY(count_half_edges(ctx, state, start));
     for (size_t v = 0; v < mesh->vertex_count; v++)
         start[v + 2] += start[v + 1];
     for (size_t t = 0; t < mesh->triangle_count; t++)
@@ -150,7 +148,6 @@ static rbl_status pair_half_edges(rbl_context *ctx, cut_state *state)
             "edge %d–%d of triangle %d is not met exactly once by its reverse", cut_half_start(state, open),
             cut_half_end(state, open), open / 3);
 done:
-    rbli_free(ctx, start);
     rbli_free(ctx, entries);
     return status;
 }
@@ -416,26 +413,20 @@ static rbl_status used_box(rbl_context *ctx, const cut_state *state, double low[
     return RBL_OK;
 }
 
-rbl_status cut_prepare_mesh(rbl_context *ctx, cut_state *state)
+/// Chooses the grid that holds the mesh and the complex.
+/// @param mesh_low, mesh_high set to the box of the mesh
+static rbl_status make_grid(rbl_context *ctx, cut_state *state, double mesh_low[3], double mesh_high[3])
 {
     rbl_status status = RBL_OK;
     const rbli_mesh_view *mesh = state->mesh_view;
     const rbli_cell_complex *complex = state->complex_view;
-    size_t half_count = mesh->triangle_count * 3;
-    size_t point_count = mesh->vertex_count + complex->vertex_count + CUT_SPARE_POINTS;
-    if (half_count > INT32_MAX / 4 || point_count > INT32_MAX / 4)
-        return rbli_fail(
-            ctx, RBL_ERR_LIMIT, "the mesh has too many triangles to cut (%zu)", mesh->triangle_count);
-    RBL_TRY_ALLOC(state->mesh.opposite = rbli_alloc(ctx, half_count, sizeof(int32_t)));
-    RBL_TRY_ALLOC(state->mesh.order = rbli_alloc(ctx, mesh->triangle_count, sizeof(int32_t)));
-    RBL_TRY_ALLOC(state->mesh.vertex_half = rbli_alloc(ctx, mesh->vertex_count, sizeof(int32_t)));
-    RBL_TRY_ALLOC(state->mesh.normals = rbli_calloc(ctx, mesh->vertex_count, sizeof(uint64_t)));
-    RBL_TRY_ALLOC(state->points = rbli_alloc(ctx, point_count, sizeof *state->points));
-    RBL_TRY(pair_half_edges(ctx, state));
-
-    double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
-    RBL_TRY(used_box(ctx, state, low, high));
-    double mesh_low[3] = {low[0], low[1], low[2]}, mesh_high[3] = {high[0], high[1], high[2]};
+    for (int axis = 0; axis < 3; axis++) {
+        mesh_low[axis] = INFINITY;
+        mesh_high[axis] = -INFINITY;
+    }
+    RBL_TRY(used_box(ctx, state, mesh_low, mesh_high));
+    double low[3] = {mesh_low[0], mesh_low[1], mesh_low[2]};
+    double high[3] = {mesh_high[0], mesh_high[1], mesh_high[2]};
     double k_low[3] = {INFINITY, INFINITY, INFINITY}, k_high[3] = {-INFINITY, -INFINITY, -INFINITY};
     for (size_t v = 0; v < complex->vertex_count; v++)
         for (int axis = 0; axis < 3; axis++) {
@@ -451,6 +442,47 @@ rbl_status cut_prepare_mesh(rbl_context *ctx, cut_state *state)
         high[axis] = cut_max(high[axis], k_high[axis]);
     }
     state->grid = rbli_grid_make(low, high);
+done:
+    return status;
+}
+
+typedef struct mesh_jobs {
+    cut_state *state;
+    int32_t *start;         /* half-edges by their smaller end */
+    double low[3], high[3]; /* of the mesh, on the grid */
+} mesh_jobs;
+
+/// Pairing and the tree have nothing to do with each other, and parts of each are sequential: one job each.
+static rbl_status run_job(rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
+{
+    (void)begin;
+    (void)end;
+    (void)worker;
+    mesh_jobs *jobs = user;
+    return block == 0 ? pair_half_edges(ctx, jobs->state, jobs->start)
+                      : build_tree(ctx, jobs->state, jobs->low, jobs->high);
+}
+
+rbl_status cut_prepare_mesh(rbl_context *ctx, cut_state *state)
+{
+    rbl_status status = RBL_OK;
+    mesh_jobs jobs = {.state = state};
+    const rbli_mesh_view *mesh = state->mesh_view;
+    const rbli_cell_complex *complex = state->complex_view;
+    size_t half_count = mesh->triangle_count * 3;
+    size_t point_count = mesh->vertex_count + complex->vertex_count + CUT_SPARE_POINTS;
+    if (half_count > INT32_MAX / 4 || point_count > INT32_MAX / 4)
+        return rbli_fail(
+            ctx, RBL_ERR_LIMIT, "the mesh has too many triangles to cut (%zu)", mesh->triangle_count);
+    RBL_TRY_ALLOC(state->mesh.opposite = rbli_alloc(ctx, half_count, sizeof(int32_t)));
+    RBL_TRY_ALLOC(state->mesh.order = rbli_alloc(ctx, mesh->triangle_count, sizeof(int32_t)));
+    RBL_TRY_ALLOC(state->mesh.vertex_half = rbli_alloc(ctx, mesh->vertex_count, sizeof(int32_t)));
+    RBL_TRY_ALLOC(state->mesh.normals = rbli_calloc(ctx, mesh->vertex_count, sizeof(uint64_t)));
+    RBL_TRY_ALLOC(state->points = rbli_alloc(ctx, point_count, sizeof *state->points));
+    RBL_TRY_ALLOC(jobs.start = rbli_calloc(ctx, mesh->vertex_count + 2, sizeof *jobs.start));
+    RBL_TRY(count_half_edges(ctx, state, jobs.start));
+    double low[3], high[3]; /* of the mesh */
+    RBL_TRY(make_grid(ctx, state, low, high));
     state->point_count = (int32_t)point_count;
     for (size_t v = 0; v < mesh->vertex_count; v++) {
         if (state->mesh.vertex_half[v] >= 0)
@@ -468,9 +500,10 @@ rbl_status cut_prepare_mesh(rbl_context *ctx, cut_state *state)
     memset(state->points[point_count - 1], 0, sizeof *state->points);
     state->orient = (rbli_orient_points){
         (const double(*)[3])state->points, (int32_t)mesh->vertex_count, cut_vertex_normal, state};
-    rbli_grid_snap(&state->grid, mesh_low, low);
-    rbli_grid_snap(&state->grid, mesh_high, high);
-    RBL_TRY(build_tree(ctx, state, low, high));
+    rbli_grid_snap(&state->grid, low, jobs.low);
+    rbli_grid_snap(&state->grid, high, jobs.high);
+    RBL_TRY(rbli_parallel_for(ctx, 2, 1, run_job, &jobs));
 done:
+    rbli_free(ctx, jobs.start);
     return status;
 }
