@@ -7,7 +7,7 @@
 
 #include "fracture/base/alloc.h"
 
-enum { MOST_HULLS = 64, MOST_PAIRED = 2048 };
+enum { MOST_HULLS = 32, MOST_PAIRED = 2048 };
 
 rbli_hull_merge_options rbli_hull_merge_default_options(void)
 {
@@ -200,7 +200,7 @@ done:
 static rbl_status reduce(rbl_context *ctx, rbli_hull_set *set, const rbli_hull_merge_options *options)
 {
     rbl_status status = RBL_OK;
-    size_t groups = options->max_hulls > MOST_HULLS / 2 ? options->max_hulls : MOST_HULLS / 2;
+    size_t groups = options->max_hulls > MOST_HULLS / 4 ? 2 * options->max_hulls : MOST_HULLS / 2;
     halving h = {.ctx = ctx, .set = set, .options = options, .size = (set->count + groups - 1) / groups};
     RBL_TRY_ALLOC(h.places = rbli_alloc(ctx, set->count, sizeof *h.places));
     RBL_TRY_ALLOC(h.owner = rbli_alloc(ctx, set->count, sizeof *h.owner));

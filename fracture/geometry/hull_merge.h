@@ -37,7 +37,7 @@ typedef struct rbli_hull_merge_options {
 } rbli_hull_merge_options;
 rbli_hull_merge_options rbli_hull_merge_default_options(void);
 
-/// Merges hulls into the hull of both, the pair that adds the least volume first. More than 64 hulls are
+/// Merges hulls into the hull of both, the pair that adds the least volume first. More than 32 hulls are
 /// first put together by halving the set at the middle of its longest side, as far as the spheres allow. More
 /// than `max_hulls` may be left when distance or spheres forbid to go on.
 /// @param set changed on success only

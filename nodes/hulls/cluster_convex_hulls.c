@@ -98,7 +98,7 @@ const rbl_node_desc rbli_node_cluster_convex_hulls = {
                "merged, the two that add the least volume\n"
                "first, until max_hulls are left. Together they hold the hulls that they are made of. Pieces "
                "need hulls: CreateLeafConvexHulls\n"
-               "comes before. More than 64 hulls are first put together by halving space.",
+               "comes before. More than 32 hulls are first put together by halving space.",
     .inputs = inputs,
     .outputs = outputs,
     .params = params,
