@@ -776,14 +776,7 @@ static void every_failed_allocation_is_survived(void **state)
     (void)state;
     const char *folder = temporary_folder();
     const char *text =
-        "{\"rubble\": 1, \"vars\": {\"n\": {\"type\": \"int\", \"default\": 2}},\n"
-        "\"graphs\": {\"g\": {\"inputs\": {\"v\": {\"type\": \"int\", \"default\": 1}, \"index\": {\"type\": "
-        "\"int\", \"default\": 0}},\n\"nodes\": {\"m\": {\"type\": \"test.Number\", \"params\": {\"number\": "
-        "{\"from\": \"inputs.v\"}}}}, \"outputs\": {\"value\": \"m\", \"index\": \"inputs.index\"}}},\n"
-        "\"nodes\": {\n"
-        "\"sub\": {\"type\": \"graph:g\", \"params\": {\"v\": {\"var\": \"n\"}}},\n"
-        "\"each\": {\"type\": \"ForEach\", \"params\": {\"graph\": \"g\", \"over\": \"count\", \"count\": "
-        "2}},\n"
+        "{\"rubble\": 1, \"vars\": {\"n\": {\"type\": \"int\", \"default\": 2}}, \"nodes\": {\n"
         "\"one\": {\"type\": \"test.Number\", \"params\": {\"number\": {\"var\": \"n\"}}},\n"
         "\"two\": {\"type\": \"test.Number\", \"params\": {\"number\": 40}},\n"
         "\"points\": {\"type\": \"test.Points\", \"params\": {\"points\": [[1, 2, 3]]}},\n"

@@ -113,12 +113,75 @@ static void errors_inside_name_the_chain_and_the_place(void **state)
     rbl_engine_destroy(engine);
 }
 
+typedef struct scarce {
+    size_t left; /* allocations until one fails */
+    size_t live;
+    bool failed;
+} scarce;
+
+static void *scarce_reallocate(void *user, void *pointer, size_t old_bytes, size_t new_bytes)
+{
+    scarce *s = user;
+    (void)old_bytes;
+    if (new_bytes == 0) {
+        s->live -= pointer != NULL;
+        free(pointer);
+        return NULL;
+    }
+    if (s->left-- == 0) {
+        s->failed = true;
+        s->left = SIZE_MAX;
+        return NULL;
+    }
+    void *moved = realloc(pointer, new_bytes);
+    s->live += moved && !pointer;
+    return moved;
+}
+
+/// Fails the n-th allocation of loading and running, for every n.
+static void failed_allocations_are_survived(void **state)
+{
+    (void)state;
+    const char *text =
+        "{\"rubble\": 1, \"graphs\": {\"g\": {\"inputs\": {\"v\": {\"type\": \"int\", \"default\": 1}, "
+        "\"index\": {\"type\": \"int\", \"default\": 0}},\n\"nodes\": {\"m\": {\"type\": \"test.Number\", "
+        "\"params\": {\"number\": {\"from\": \"inputs.v\"}}}}, \"outputs\": {\"value\": \"m\", \"index\": "
+        "\"inputs.index\"}}},\n\"nodes\": {\"sub\": {\"type\": \"graph:g\", \"params\": {\"v\": 3}},\n"
+        "\"each\": {\"type\": \"ForEach\", \"params\": {\"graph\": \"g\", \"over\": \"count\", \"count\": "
+        "2}}}}";
+    rbl_status status = RBL_ERR_NO_MEMORY;
+    for (size_t n = 0; status != RBL_OK; n++) {
+        scarce s = {.left = SIZE_MAX};
+        rbl_engine_options options;
+        rbl_engine_options_init(&options);
+        options.thread_count = 1;
+        options.reallocate = scarce_reallocate;
+        options.user = &s;
+        rbl_engine *engine = NULL;
+        rbl_graph *graph = NULL;
+        rbl_run *run = NULL;
+        assert_int_equal(rbl_engine_create(&options, &engine), RBL_OK);
+        assert_int_equal(register_test_nodes(engine), RBL_OK);
+        s.left = n;
+        status = rbl_graph_load_text(engine, "x.json", text, strlen(text), NULL, &graph);
+        if (status == RBL_OK) status = rbl_evaluate(graph, NULL, &run);
+        if (s.failed && status == RBL_OK)
+            status = RBL_ERR_NO_MEMORY; /* what was lost could be done without */
+        rbl_run_destroy(run);
+        rbl_graph_destroy(graph);
+        rbl_engine_destroy(engine);
+        assert_int_equal(s.live, 0);
+        assert_true(n < 5000);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(graphs_in_graphs_are_evaluated),
         cmocka_unit_test(changes_reach_into_graphs),
         cmocka_unit_test(one_node_that_is_a_graph_can_be_asked_for),
+        cmocka_unit_test(failed_allocations_are_survived),
         cmocka_unit_test(errors_inside_name_the_chain_and_the_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
