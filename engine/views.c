@@ -63,3 +63,22 @@ size_t rbl_collection_memory(const rbl_collection *collection)
 {
     return rbli_collection_bytes(collection);
 }
+
+size_t rbl_graph_connection_count(const rbl_graph *graph, size_t node)
+{
+    return node < graph->node_count ? graph->nodes[node].ref_count : 0;
+}
+
+rbl_status rbl_graph_connection(const rbl_graph *graph, size_t node, size_t index, rbl_connection *connection)
+{
+    if (index >= rbl_graph_connection_count(graph, node)) return RBL_ERR_NOT_FOUND;
+    const rbli_graph_node *to = &graph->nodes[node];
+    const rbli_port_ref *ref = &to->refs[index];
+    size_t input = 0;
+    while (input < to->type->input_count && index >= to->input_start[input + 1])
+        input++;
+    *connection = (rbl_connection){.from = ref->node,
+        .from_port = graph->nodes[ref->node].type->desc->outputs[ref->port].name,
+        .to_port = input < to->type->input_count ? to->type->desc->inputs[input].name : NULL};
+    return RBL_OK;
+}

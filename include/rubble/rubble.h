@@ -225,6 +225,17 @@ RBL_API rbl_status rbl_graph_each_file(
 RBL_API size_t rbl_graph_node_count(const rbl_graph *graph);
 RBL_API const char *rbl_graph_node_id(const rbl_graph *graph, size_t node);
 RBL_API const rbl_node_desc *rbl_graph_node_desc(const rbl_graph *graph, size_t node);
+/// What goes into a node: connections of its inputs in their order, then values of other nodes in its
+/// parameters.
+typedef struct rbl_connection {
+    size_t from;           /* index of the node that it comes from */
+    const char *from_port; /* its output */
+    const char *to_port;   /* the input; NULL: a parameter */
+} rbl_connection;
+RBL_API size_t rbl_graph_connection_count(const rbl_graph *graph, size_t node);
+/// @return RBL_OK · RBL_ERR_NOT_FOUND (no such node or connection). Strings live as long as the graph.
+RBL_API rbl_status rbl_graph_connection(
+    const rbl_graph *graph, size_t node, size_t index, rbl_connection *connection);
 /// Index of a node; SIZE_MAX when there is none of this id.
 RBL_API size_t rbl_graph_find_node(const rbl_graph *graph, const char *id);
 /// Variables in the order of the file.

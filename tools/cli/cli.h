@@ -20,6 +20,7 @@ enum {
 int cli_cache(int argc, char **argv);
 int cli_eval(int argc, char **argv);
 int cli_check(int argc, char **argv);
+int cli_dot(int argc, char **argv);
 int cli_explain(int argc, char **argv);
 int cli_fmt(int argc, char **argv);
 int cli_inspect(int argc, char **argv);

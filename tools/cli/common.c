@@ -111,7 +111,7 @@ rbl_engine *cli_engine_with_cache(
     rbl_engine_options options;
     rbl_engine_options_init(&options);
     options.thread_count = thread_count > 256 ? 256 : (int)thread_count;
-    if (memory_bytes) options.memory_bytes = *memory_bytes;
+    if (memory_bytes) options.limit_bytes = *memory_bytes;
     options.cache_folder = cache_folder;
     if (cache_bytes) options.cache_bytes = *cache_bytes;
     rbl_engine *engine = NULL;

@@ -21,7 +21,9 @@ static const char help[] =
     "  --only NODE             evaluate this node and what it needs\n"
     "  --threads N             threads that compute (default 0: one per core); the result never depends on "
     "it\n"
-    "  --memory BYTES          most bytes that are remembered, like 500M or 4G (default 2G)\n"
+    "  --memory BYTES          most memory, like 500M or 4G: what is remembered goes first, then the node "
+    "that\n"
+    "                          asks for more fails (default 0: no limit)\n"
     "  --cache DIR             keep results in a folder for later runs (default: $RUBBLE_CACHE, else none); "
     "several\n"
     "                          processes may share it\n"
@@ -31,6 +33,7 @@ static const char help[] =
     "  --watch                 evaluate again whenever the graph or a file that it reads changes, until "
     "Ctrl-C\n"
     "  --report FILE           write what ran, why, and how long it took, as JSON\n"
+    "  --trace FILE            write what ran when and on which thread, for ui.perfetto.dev\n"
     "  --progress auto|plain|json|none   on stderr (default auto: a line on a terminal)\n"
     "  --fail-on warning       exit 1 when there is a warning\n"
     "  --json                  print the result as JSON\n"
@@ -195,10 +198,12 @@ static int print_json(const rbl_run *run)
     return EXIT_DONE;
 }
 
-static int write_report(const rbl_run *run, const char *path)
+/// Writes a run as the text that `to_text` makes of it.
+static int write_text(
+    const rbl_run *run, rbl_status (*to_text)(const rbl_run *run, char **text), const char *path)
 {
     char *text = NULL;
-    rbl_status status = rbl_run_json(run, &text);
+    rbl_status status = to_text(run, &text);
     if (status != RBL_OK) {
         cli_error("%s", rbl_status_text(status));
         return EXIT_EVALUATION;
@@ -220,6 +225,7 @@ void cli_eval_options(cli_eval_settings *s, rbl_control *control, rbl_evaluate_o
     options->only_node = s->only;
     options->no_cache = s->no_cache;
     options->checked = s->checked;
+    options->trace = s->trace != NULL;
     options->control = control;
     options->event = on_event;
     options->user = s;
@@ -265,8 +271,12 @@ int cli_eval_tell(const cli_eval_settings *s, rbl_status status, rbl_run *run, s
     }
     if (code == EXIT_DONE) code = printed;
     if (s->report) {
-        int reported = write_report(run, s->report);
+        int reported = write_text(run, rbl_run_json, s->report);
         if (code == EXIT_DONE) code = reported;
+    }
+    if (s->trace) {
+        int traced = write_text(run, rbl_run_trace_json, s->trace);
+        if (code == EXIT_DONE) code = traced;
     }
     if (code == EXIT_DONE && s->fail_on && warning_count) {
         cli_error("%zu warnings, and --fail-on warning was given", warning_count);
@@ -315,13 +325,12 @@ static int load_and_evaluate(rbl_engine *engine, cli_eval_settings *s)
 
 int cli_eval(int argc, char **argv)
 {
-    cli_eval_settings s = {
-        .out = "out", .progress = "auto", .memory = (size_t)2 << 30, .cache_bytes = (size_t)10 << 30};
+    cli_eval_settings s = {.out = "out", .progress = "auto", .cache_bytes = (size_t)10 << 30};
     const cli_option options[] = {{"set", CLI_LIST, &s.pairs}, {"out", CLI_TEXT, &s.out},
         {"o", CLI_TEXT, &s.out}, {"only", CLI_TEXT, &s.only}, {"threads", CLI_NUMBER, &s.threads},
         {"memory", CLI_BYTES, &s.memory}, {"cache", CLI_TEXT, &s.cache},
         {"cache-bytes", CLI_BYTES, &s.cache_bytes}, {"no-cache", CLI_FLAG, &s.no_cache},
-        {"checked", CLI_FLAG, &s.checked}, {"report", CLI_TEXT, &s.report},
+        {"checked", CLI_FLAG, &s.checked}, {"report", CLI_TEXT, &s.report}, {"trace", CLI_TEXT, &s.trace},
         {"progress", CLI_TEXT, &s.progress}, {"watch", CLI_FLAG, &s.watch}, {"fail-on", CLI_TEXT, &s.fail_on},
         {"json", CLI_FLAG, &s.json}, {0}};
     int code = cli_parse(&(cli_command){"eval", help, options, &s.graph, 1, 1}, argc, argv);

@@ -8,7 +8,7 @@
 typedef enum cli_progress { PROGRESS_NONE, PROGRESS_LINE, PROGRESS_PLAIN, PROGRESS_JSON } cli_progress;
 
 typedef struct cli_eval_settings {
-    const char *graph, *out, *only, *report, *progress, *fail_on, *cache;
+    const char *graph, *out, *only, *report, *trace, *progress, *fail_on, *cache;
     cli_list pairs;
     long threads;
     size_t memory, cache_bytes;

@@ -17,6 +17,7 @@ static const struct {
     {"eval", cli_eval, "evaluate a graph and write its files"},
     {"cache", cli_cache, "count, check, trim or clear the folder of --cache"},
     {"check", cli_check, "look for mistakes in a graph without running it"},
+    {"dot", cli_dot, "draw a graph as DOT or mermaid, with times and outcomes of a run"},
     {"explain", cli_explain, "say what an evaluation would run, and why"},
     {"fmt", cli_fmt, "write graph files in their canonical form"},
     {"inspect", cli_inspect, "show what is in a mesh or a .rbl file"},
