@@ -6,6 +6,7 @@
 
 #include "fracture/base/alloc.h"
 #include "fracture/collection/hierarchy.h"
+#include "fracture/geometry/thicken.h"
 #include "fracture/ops/solidify_internal.h"
 #include "fracture/ops/surface.h"
 
@@ -74,6 +75,8 @@ static double squared_distance(const double a[3], const double b[3])
     return sum;
 }
 
+/// Of thickened sheets, times the diagonal.
+static const double DEFAULT_THICKNESS = 0.01;
 /// Sheets farther than this from every solid, times the diagonal, are pieces of their own.
 static const double REACH = 0.05;
 
@@ -430,6 +433,26 @@ done:
     return status;
 }
 
+static rbl_status thicken_sheets(rbl_context *ctx, solidify_job *job, size_t *warnings)
+{
+    rbli_repair_result *r = job->repair;
+    double low[3] = {HUGE_VAL, HUGE_VAL, HUGE_VAL}, high[3] = {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL};
+    double thickness = job->options->thickness;
+    size_t sheets = 0;
+    for (size_t s = 0; s < r->shell_count; s++)
+        sheets += solidify_is_sheet(&r->shells[s]);
+    if (sheets == 0) return RBL_OK;
+    for (size_t v = 0; v < r->vertex_count; v++)
+        for (int k = 0; k < 3; k++) {
+            low[k] = fmin(low[k], r->positions[v][k]);
+            high[k] = fmax(high[k], r->positions[v][k]);
+        }
+    if (!(thickness > 0)) thickness = DEFAULT_THICKNESS * sqrt(squared_distance(low, high));
+    ++*warnings;
+    rbli_warn(ctx, "%zu sheet%s thickened to %.4g", sheets, sheets == 1 ? "" : "s", thickness);
+    return rbli_thicken_sheets(ctx, r, thickness);
+}
+
 rbl_status rbli_solidify(
     rbl_context *ctx, const rbl_collection *in, const rbli_solidify_options *options, rbl_collection **out)
 {
@@ -438,6 +461,7 @@ rbl_status rbli_solidify(
     rbl_collection *made = NULL;
     size_t warnings = 0;
     RBL_TRY(run_repair(ctx, &job));
+    if (options->sheets == RBLI_SHEETS_THICKEN) RBL_TRY(thicken_sheets(ctx, &job, &warnings));
     RBL_TRY(choose_shells(ctx, &job));
     RBL_TRY(solidify_refuse(ctx, &job));
     RBL_TRY(unite_shells(ctx, &job));

@@ -12,11 +12,13 @@ typedef enum rbli_sheets {
     RBLI_SHEETS_ATTACH,   /* children of the solid of their node (the nearest one), PIECE_sheet */
     RBLI_SHEETS_SEPARATE, /* bones of their own, NODE_sheet */
     RBLI_SHEETS_DROP,     /* left out */
+    RBLI_SHEETS_THICKEN,  /* solids of the given thickness */
 } rbli_sheets;
 
 typedef struct rbli_solidify_options {
     rbli_repair_options repair;
     rbli_sheets sheets;    /* default RBLI_SHEETS_ATTACH */
+    double thickness;      /* of thickened sheets; 0 (default): 1 % of the diagonal */
     rbli_join join;        /* which overlapping solids become one; default RBLI_JOIN_NODE */
     bool details;          /* writes what was found, before the union, as the groups `shell` (node, kind, why,
                               triangles, open_holes, filled_holes, crossings, overlaps, volume, area) and

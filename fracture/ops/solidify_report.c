@@ -45,7 +45,8 @@ rbl_status solidify_refuse(rbl_context *ctx, const solidify_job *job)
         rbli_fail(ctx, status, "%zu more shells of %zu are refused for such reasons", refused - REFUSALS_TOLD,
             job->repair->shell_count);
     return rbli_fail(ctx, status == RBL_OK ? RBL_ERR_MESH : status,
-        "there is no solid in the mesh: no closed shell that encloses a volume");
+        "there is no solid in the mesh: no closed shell that encloses a volume; \"sheets\": \"thicken\" "
+        "makes solids of surfaces");
 }
 
 /// A warning, counted: with `strict` the first one is the reason to refuse.
@@ -175,7 +176,8 @@ static rbl_status report_nodes(rbl_context *ctx, const solidify_job *job, size_t
             all.overlapping, plural(all.overlapping), all.overlapping == 1 ? "s" : "");
     if (all.area > 0 && all.sheet_area > MANY_SHEETS * all.area &&
         job->options->sheets != RBLI_SHEETS_SEPARATE) /* else as was asked for */
-        warn(ctx, warnings, "%.2g %% of the surface has no inside", 100 * all.sheet_area / all.area);
+        warn(ctx, warnings, "%.2g %% of the surface has no inside: try \"sheets\": \"thicken\"",
+            100 * all.sheet_area / all.area);
 done:
     rbli_free(ctx, nodes);
     return status;

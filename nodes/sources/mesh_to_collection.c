@@ -79,6 +79,7 @@ static rbl_status evaluate(rbl_context *ctx, rbl_call *call)
     rbli_solidify_options options = rbli_solidify_default_options();
     options.split_components = rbl_param_bool(rbl_call_param(call, "split_components"));
     options.sheets = (rbli_sheets)rbl_param_int(rbl_call_param(call, "sheets"));
+    options.thickness = rbl_param_float(rbl_call_param(call, "thickness"));
     options.join = (rbli_join)rbl_param_int(rbl_call_param(call, "join"));
     options.details = rbl_param_bool(rbl_call_param(call, "details"));
     options.strict = rbl_param_bool(rbl_call_param(call, "strict"));
@@ -103,7 +104,7 @@ done:
 static const char *const fill_words[] = {"none", "planar", "auto", "all", NULL};
 static const char *const nested_words[] = {"solid", "cavity", NULL};
 static const char *const join_words[] = {"none", "node", "scene", NULL};
-static const char *const sheet_words[] = {"attach", "separate", "drop", NULL};
+static const char *const sheet_words[] = {"attach", "separate", "drop", "thicken", NULL};
 static const char *const up_words[] = {"y", "z", NULL};
 _Static_assert(RBLI_FILL_NONE == 0 && RBLI_FILL_PLANAR == 1 && RBLI_FILL_AUTO == 2 && RBLI_FILL_ALL == 3,
     "words of fill are in the order of the enum");
@@ -161,7 +162,13 @@ static const rbl_param_desc params[] = {
         .words = sheet_words,
         .text =
             "shells that cannot be closed, and two-sided ones: children of the solid of their node, bones "
-            "of their own, or left out"},
+            "of their own, left out, or made solids of the thickness"},
+    {.name = "thickness",
+        .type = RBL_PARAM_FLOAT,
+        .default_json = "0",
+        .min = 0,
+        .max = 1e12,
+        .text = "of thickened sheets; 0: 1 % of the diagonal"},
     {.name = "details",
         .type = RBL_PARAM_BOOL,
         .default_json = "false",

@@ -165,6 +165,45 @@ static void sheet_alone_is_no_solid(void **state)
     assert_int_equal(rbli_collection_size(sheet, "geometry"), 1);
     assert_true(((const bool *)rbli_collection_read(sheet, "bone", "sheet", RBL_BOOL))[1]);
     rbli_collection_release(sheet);
+    sheet = NULL;
+    options.sheets = RBLI_SHEETS_THICKEN;
+    options.thickness = 0.125;
+    assert_ok(ctx, rbli_solidify(ctx, c, &options, &sheet));
+    assert_ok(ctx, rbli_collection_validate(ctx, sheet, RBLI_VALIDATE_CLOSED));
+    assert_close(
+        *(const double *)rbli_collection_read(sheet, "geometry", "volume", RBL_DOUBLE), 0.125, 1e-15);
+    rbli_collection_release(sheet);
+    rbli_collection_release(c);
+    finish_context(ctx);
+}
+
+static void overlapping_boxes_of_a_node_become_one(void **state)
+{
+    (void)state;
+    rbl_context *ctx = make_context(1);
+    const double two[2][2][3] = {{{0, 0, 0}, {1, 1, 1}}, {{0.5, 0.5, 0.5}, {1.5, 1.5, 1.5}}};
+    rbl_collection *c = make_boxes(ctx, 2, two), *solid = NULL;
+    rbli_solidify_options options = rbli_solidify_default_options();
+    options.join = RBLI_JOIN_SCENE;
+    options.details = true;
+    assert_ok(ctx, rbli_solidify(ctx, c, &options, &solid));
+    assert_ok(ctx, rbli_collection_validate(ctx, solid, RBLI_VALIDATE_CLOSED));
+    assert_int_equal(rbli_collection_size(solid, "geometry"), 1);
+    assert_int_equal(rbli_collection_size(solid, "shell"), 2);
+    assert_close(*(const double *)rbli_collection_read(solid, "geometry", "volume", RBL_DOUBLE), 1.875, 0);
+    assert_true(has_message(ctx, RBLI_WARNING, "1 solid after union of 2"));
+    const float(*uv)[2] = rbli_collection_read(solid, "corner", "uv0", RBL_FLOAT_2);
+    const double(*p)[3] = rbli_collection_read(solid, "vertex", "position", RBL_VEC3);
+    const int32_t(*f)[3] = rbli_collection_read(solid, "face", "vertices", RBL_INT32_3);
+    for (size_t i = 0; i < rbli_collection_size(solid, "corner"); i++)
+        for (int k = 0; k < 2; k++)
+            assert_close(uv[i][k], p[f[i / 3][i % 3]][k], 1e-6);
+    rbli_collection_release(solid);
+    solid = NULL;
+    options.join = RBLI_JOIN_NODE; /* they are two nodes */
+    assert_ok(ctx, rbli_solidify(ctx, c, &options, &solid));
+    assert_int_equal(rbli_collection_size(solid, "geometry"), 2);
+    rbli_collection_release(solid);
     rbli_collection_release(c);
     finish_context(ctx);
 }
@@ -177,6 +216,7 @@ int main(void)
         cmocka_unit_test(components_become_bones_when_asked),
         cmocka_unit_test(open_shells_become_sheets),
         cmocka_unit_test(sheet_alone_is_no_solid),
+        cmocka_unit_test(overlapping_boxes_of_a_node_become_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
