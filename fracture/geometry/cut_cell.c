@@ -343,15 +343,77 @@ static bool edge_is_right(const double *a, const double *b, const double *p)
     return p[0] < a[0] + (p[1] - a[1]) * (b[0] - a[0]) / (b[1] - a[1]);
 }
 
+/// Rows of equal height in y, and the triangles that reach into each: points of a row meet no others.
+typedef struct triangle_rows {
+    double low, inverse;
+    int32_t count;
+    int32_t *start, *items;
+} triangle_rows;
+
+enum { TRIANGLES_A_ROW = 64, MOST_ROWS = 4096 };
+
+static int32_t row_of(const triangle_rows *rows, double y)
+{
+    double at = (y - rows->low) * rows->inverse;
+    return at <= 0 ? 0 : at >= rows->count ? rows->count - 1 : (int32_t)at;
+}
+
+static void rows_of_triangle(
+    const cut_cell *c, const triangle_rows *rows, size_t triangle, int32_t *first, int32_t *last)
+{
+    const int32_t *v = c->triangles.data[triangle].v;
+    double low = INFINITY, high = -INFINITY;
+    for (int i = 0; i < 3; i++) {
+        double y = c->positions.data[v[i]].at[1];
+        low = cut_min(low, y);
+        high = cut_max(high, y);
+    }
+    *first = row_of(rows, low);
+    *last = row_of(rows, high);
+}
+
+static rbl_status make_rows(rbl_context *ctx, const cut_cell *c, triangle_rows *rows)
+{
+    rbl_status status = RBL_OK;
+    double high = -INFINITY;
+    rows->low = INFINITY;
+    for (size_t v = 0; v < c->positions.count; v++) {
+        rows->low = cut_min(rows->low, c->positions.data[v].at[1]);
+        high = cut_max(high, c->positions.data[v].at[1]);
+    }
+    size_t wanted = c->triangles.count / TRIANGLES_A_ROW + 1;
+    rows->count = (int32_t)(wanted < MOST_ROWS ? wanted : MOST_ROWS);
+    rows->inverse = high > rows->low ? rows->count / (high - rows->low) : 0;
+    RBL_TRY_ALLOC(rows->start = rbli_calloc(ctx, (size_t)rows->count + 2, sizeof *rows->start));
+    for (size_t t = 0; t < c->triangles.count; t++) {
+        int32_t first, last;
+        rows_of_triangle(c, rows, t, &first, &last);
+        for (int32_t row = first; row <= last; row++)
+            rows->start[row + 2]++;
+    }
+    for (int32_t row = 0; row < rows->count; row++)
+        rows->start[row + 2] += rows->start[row + 1];
+    RBL_TRY_ALLOC(rows->items = rbli_alloc(ctx, (size_t)rows->start[rows->count + 1], sizeof *rows->items));
+    for (size_t t = 0; t < c->triangles.count; t++) {
+        int32_t first, last;
+        rows_of_triangle(c, rows, t, &first, &last);
+        for (int32_t row = first; row <= last; row++)
+            rows->items[rows->start[row + 1]++] = (int32_t)t;
+    }
+done:
+    return status;
+}
+
 /// How often each part winds around a point, from the triangles above it.
-static rbl_status wind_parts(rbl_context *ctx, cut_cell *c, const double p[3])
+static rbl_status wind_parts(rbl_context *ctx, cut_cell *c, const triangle_rows *rows, const double p[3])
 {
     rbl_status status = RBL_OK;
     c->windings.count = 0;
     RBL_TRY(rbli_array_reserve(ctx, &c->windings, c->parts.count));
     memset(c->windings.data, 0, c->parts.count * sizeof *c->windings.data);
-    for (size_t i = 0; i < c->triangles.count; i++) {
-        const int32_t *v = c->triangles.data[i].v;
+    int32_t row = row_of(rows, p[1]);
+    for (int32_t i = rows->start[row]; i < rows->start[row + 1]; i++) {
+        const int32_t *v = c->triangles.data[rows->items[i]].v;
         const double *q[3] = {
             c->positions.data[v[0]].at, c->positions.data[v[1]].at, c->positions.data[v[2]].at};
         int crossings =
@@ -396,6 +458,7 @@ static rbl_status own_parts(rbl_context *ctx, const cut_state *s, cut_cell *c)
     rbl_status status = RBL_OK;
     double thinnest = CUT_FILM_STEPS * s->grid.step;
     int32_t largest = -1;
+    triangle_rows rows = {0};
     for (size_t i = 0; i < c->parts.count; i++) {
         cut_part *p = &c->parts.data[i];
         p->limit = thinnest * (p->area + thinnest * thinnest) + 0x1p-48 * p->noise;
@@ -409,7 +472,8 @@ static rbl_status own_parts(rbl_context *ctx, const cut_state *s, cut_cell *c)
     for (size_t i = 0; i < c->parts.count; i++) {
         cut_part *p = &c->parts.data[i];
         if (p->owner < 0 || p->volume > 0) continue;
-        RBL_TRY(wind_parts(ctx, c, c->positions.data[p->lowest].at));
+        if (!rows.start) RBL_TRY(make_rows(ctx, c, &rows));
+        RBL_TRY(wind_parts(ctx, c, &rows, c->positions.data[p->lowest].at));
         int32_t around = -1;
         for (size_t j = 0; j < c->parts.count; j++) {
             const cut_part *q = &c->parts.data[j];
@@ -426,6 +490,8 @@ static rbl_status own_parts(rbl_context *ctx, const cut_state *s, cut_cell *c)
         if (c->parts.data[i].owner >= 0) c->parts.data[i].owner = largest;
     drop_hollow_pieces(c);
 done:
+    rbli_free(ctx, rows.start);
+    rbli_free(ctx, rows.items);
     return status;
 }
 
