@@ -303,7 +303,10 @@ rbl_status rbli_material_index(rbl_context *ctx, rbl_collection *collection, con
     RBL_TRY(rbli_collection_write(ctx, collection, "material", "base_color", RBL_FLOAT_4, &colors));
     for (size_t i = had_colors ? count : 0; i <= count; i++) {
         static const float plain[4] = {0.8f, 0.8f, 0.8f, 1}, interior[4] = {0.55f, 0.47f, 0.4f, 1};
-        memcpy((float(*)[4])colors + i, strcmp(names[i], "interior") == 0 ? interior : plain, sizeof plain);
+        memcpy((float(*)[4])colors + i,
+            strcmp(rbli_collection_string(collection, "material", "name", i), "interior") == 0 ? interior
+                                                                                               : plain,
+            sizeof plain);
     }
     *out = (int32_t)count;
 done:
