@@ -29,6 +29,7 @@ rbl_status rbli_position_ids(
     RBL_TRY_ALLOC(table = rbli_alloc(ctx, mask + 1, sizeof *table));
     memset(table, 0xff, (mask + 1) * sizeof *table);
     for (size_t i = 0; i < count; i++) {
+        if (i % 4096 == 0 && rbli_cancelled(ctx)) RBL_TRY(RBL_ERR_CANCELLED);
         double p[3] = {positions[i][0] + 0.0, positions[i][1] + 0.0, positions[i][2] + 0.0};
         size_t slot = rbli_hash64(p, sizeof p) & mask;
         for (; table[slot] >= 0; slot = (slot + 1) & mask) {
@@ -67,6 +68,7 @@ rbl_status rbli_match_opposite(rbl_context *ctx, const int32_t (*triangles)[3], 
     RBL_TRY_ALLOC(table = rbli_alloc(ctx, mask + 1, sizeof *table));
     memset(table, 0xff, (mask + 1) * sizeof *table);
     for (size_t t = 0; t < triangle_count; t++) {
+        if (t % 4096 == 0 && rbli_cancelled(ctx)) RBL_TRY(RBL_ERR_CANCELLED);
         int32_t v[3];
         opposite[t] = -1;
         if (piece[t] < 0 || !canonical(triangles[t], ids, v)) continue;
@@ -169,11 +171,13 @@ static rbl_status build_tree(
     RBL_TRY_ALLOC(keys = rbli_alloc(ctx, count, sizeof *keys));
     box_empty(&whole);
     for (size_t i = 0; i < count; i++) {
+        if (i % 4096 == 0 && rbli_cancelled(ctx)) RBL_TRY(RBL_ERR_CANCELLED);
         box b = triangle_box(mesh, left[i]);
         box_add(&whole, b.low);
         box_add(&whole, b.high);
     }
     for (size_t i = 0; i < count; i++) {
+        if (i % 4096 == 0 && rbli_cancelled(ctx)) RBL_TRY(RBL_ERR_CANCELLED);
         box b = triangle_box(mesh, left[i]);
         keys[i] = (morton_key){0, left[i]};
         for (int k = 0; k < 3; k++) {
@@ -182,7 +186,9 @@ static rbl_status build_tree(
             keys[i].code |= spread_bits((uint64_t)(at * 0x1fffff)) << k;
         }
     }
+    RBL_TRY(rbli_cancelled(ctx) ? RBL_ERR_CANCELLED : RBL_OK);
     qsort(keys, count, sizeof *keys, compare_morton);
+    RBL_TRY(rbli_cancelled(ctx) ? RBL_ERR_CANCELLED : RBL_OK);
     tree->count = count;
     tree->leaf_count = 1;
     while (tree->leaf_count * LEAF_SIZE < count)
@@ -192,6 +198,7 @@ static rbl_status build_tree(
     for (size_t i = 0; i < count; i++)
         tree->order[i] = keys[i].triangle;
     for (size_t n = 2 * tree->leaf_count - 1; n-- > 0;) {
+        if (n % 4096 == 0 && rbli_cancelled(ctx)) RBL_TRY(RBL_ERR_CANCELLED);
         box *b = &tree->nodes[n];
         box_empty(b);
         if (n >= tree->leaf_count - 1) {
