@@ -27,6 +27,8 @@ typedef struct rbli_fracture_options {
     uint32_t seed;                   /* default 0 */
     bool group;                      /* default true: one complex over all chosen bones, else one a bone */
     bool split_islands;              /* default true */
+    double close_vertex_distance;    /* islands of a cell with vertices this near stay one piece; default 0 */
+    double bridge_distance;          /* likewise, a vertex this near to a surface; default 0 */
     const char *internal_material;   /* default "interior": found by name or added */
     double grout;                    /* width of the gap between neighbouring cells; default 0: none */
     rbli_noise_options

@@ -6,6 +6,7 @@
 #include "fracture/base/threads.h"
 #include "fracture/geometry/complex_erode.h"
 #include "fracture/ops/fracture_internal.h"
+#include "fracture/ops/join_islands.h"
 #include "fracture/ops/regroup.h"
 
 /// From this many bones on, bones are cut side by side instead of each by all threads.
@@ -215,6 +216,9 @@ static rbl_status cut_bone(rbl_context *ctx, const fracture_job *job, bone_cut *
     rbli_cut_result *whole = NULL;
     RBL_TRY(rbli_cut(ctx, &cut->mesh, k, &options, &cut->result));
     if (job->options->after_cut) RBL_TRY(job->options->after_cut(ctx, cut->result, job->options->user));
+    if (job->options->close_vertex_distance > 0 || job->options->bridge_distance > 0)
+        RBL_TRY(rbli_join_near_islands(
+            ctx, cut->result, job->options->close_vertex_distance, job->options->bridge_distance));
     if (k->outside_cell_count && !job->options->keep_outside) {
         RBL_TRY(drop_outside(ctx, k, cut));
         if (gapless) {

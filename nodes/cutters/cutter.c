@@ -90,6 +90,8 @@ rbl_status rbli_cutter_read_common(rbl_context *ctx, rbl_call *call, rbli_fractu
     options.chance = rbl_param_float(rbl_call_param(call, "chance_to_fracture"));
     options.group = rbl_param_bool(rbl_call_param(call, "group_fracture"));
     options.split_islands = rbl_param_bool(rbl_call_param(call, "split_islands"));
+    options.close_vertex_distance = rbl_param_float(rbl_call_param(call, "close_vertex_distance"));
+    options.bridge_distance = rbl_param_float(rbl_call_param(call, "bridge_distance"));
     options.internal_material = rbl_param_string(rbl_call_param(call, "internal_material"));
     options.seed = (uint32_t)rbl_param_int(rbl_call_param(call, "seed"));
     if (options.internal_material[0] == 0)

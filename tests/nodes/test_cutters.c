@@ -179,6 +179,29 @@ static void noise_warns_of_points_too_far_apart(void **state)
     end_run(&g);
 }
 
+static void near_islands_stay_one_piece(void **state)
+{
+    (void)state;
+    /* the cavity of a U: two boxes apart by 1 are cut from a slab by a box between them */
+    static const char *const joined[] = {"", ", \"close_vertex_distance\": 1.001",
+        ", \"bridge_distance\": 1.001", ", \"close_vertex_distance\": 0.999", ", \"bridge_distance\": 0.999"};
+    static const size_t expected[] = {3, 2, 2, 3, 3};
+    for (int i = 0; i < 5; i++) {
+        char text[900];
+        snprintf(text, sizeof text,
+            "\"slab\": {\"type\": \"MakePrimitive\", \"params\": {\"shape\": \"box\", \"size\": [4, 1, 1]}},"
+            "\"knife\": {\"type\": \"MakePrimitive\", \"params\": {\"shape\": \"box\", \"size\": [1, 3, 3]}},"
+            "\"cut\": {\"type\": \"MeshCutter\", \"in\": {\"collection\": \"slab\", \"cutter\": \"knife\"}, "
+            "\"params\": {\"seed\": 1%s}}",
+            joined[i]);
+        graph_run g = run_nodes(text, RBL_OK);
+        const rbl_collection *c = collection_of(&g, "cut.collection");
+        assert_int_equal(rbli_collection_size(c, "geometry"), expected[i]);
+        assert_close(total_volume(c), 4, 1e-12);
+        end_run(&g);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -191,6 +214,7 @@ int main(void)
         cmocka_unit_test(bricks_say_what_is_wrong),
         cmocka_unit_test(noise_makes_cuts_rough_and_loses_nothing),
         cmocka_unit_test(noise_warns_of_points_too_far_apart),
+        cmocka_unit_test(near_islands_stay_one_piece),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
