@@ -281,6 +281,7 @@ static rbl_status build_tree(crosser *c)
     RBL_TRY_ALLOC(triangles = rbli_alloc(r->ctx, r->triangles.count, sizeof *triangles));
     RBL_TRY_ALLOC(boxes = rbli_alloc(r->ctx, r->triangles.count, sizeof *boxes));
     for (int32_t t = 0; t < (int32_t)r->triangles.count; t++) {
+        if (t % 4096 == 0 && rbli_cancelled(r->ctx)) RBL_TRY(RBL_ERR_CANCELLED);
         if (!is_searched(&r->shells.data[r->shell_of[t]])) continue;
         const int32_t *v = r->triangles.data[t].v;
         const double *p = r->grid[v[0]], *q = r->grid[v[1]], *o = r->grid[v[2]];
@@ -294,6 +295,7 @@ static rbl_status build_tree(crosser *c)
     RBL_TRY(rbli_box_tree_create(r->ctx, (const double(*)[2][3])boxes, count, &c->tree));
     RBL_TRY_ALLOC(c->slots = rbli_alloc(r->ctx, count, sizeof *c->slots));
     for (size_t i = 0; i < count; i++) {
+        if (i % 4096 == 0 && rbli_cancelled(r->ctx)) RBL_TRY(RBL_ERR_CANCELLED);
         int32_t t = triangles[rbli_box_tree_items(c->tree)[i]];
         c->slots[i] = (cross_slot){.shell = r->shell_of[t], .triangle = t};
         memcpy(c->slots[i].v, r->triangles.data[t].v, sizeof c->slots[i].v);

@@ -568,6 +568,8 @@ static void write_u32(rbli_file_writer *out, uint32_t value)
     rbli_file_writer_write(out, bytes, sizeof bytes);
 }
 
+enum { PART_BYTES = 1 << 20 }; /* written between two looks at the request to cancel */
+
 /// Header, JSON chunk, binary chunk; both padded to four bytes.
 static rbl_status write_chunks(glb_writer *writer, rbli_text_out *json, const section *sections,
     size_t section_count, rbli_file_writer *out)
@@ -591,8 +593,14 @@ static rbl_status write_chunks(glb_writer *writer, rbli_text_out *json, const se
     if (!binary) return RBL_OK;
     write_u32(out, (uint32_t)padded);
     rbli_file_writer_write(out, "BIN\0", 4);
-    for (size_t s = 0; s < section_count; s++)
-        if (sections[s].bytes) rbli_file_writer_write(out, sections[s].data, sections[s].bytes);
+    for (size_t s = 0; s < section_count; s++) {
+        const char *data = (const char *)sections[s].data;
+        for (size_t at = 0, part; at < sections[s].bytes; at += part) {
+            if (rbli_cancelled(writer->ctx)) return RBL_ERR_CANCELLED;
+            part = sections[s].bytes - at < PART_BYTES ? sections[s].bytes - at : PART_BYTES;
+            rbli_file_writer_write(out, data + at, part);
+        }
+    }
     rbli_file_writer_write(out, "\0\0\0", padded - binary);
     return RBL_OK;
 }
