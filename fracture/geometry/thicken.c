@@ -157,30 +157,28 @@ done:
     return status;
 }
 
-static rbl_status grow(rbl_context *ctx, void *array, size_t count, size_t size)
-{
-    void **place = array, *moved = rbli_realloc(ctx, *place, count, size);
-    if (!moved) return RBL_ERR_NO_MEMORY;
-    *place = moved;
-    return RBL_OK;
-}
+/// Makes an array of the result longer.
+#define GROW(array, count)                                                                                   \
+    do {                                                                                                     \
+        void *moved_ = rbli_realloc(ctx, array, count, sizeof *(array));                                     \
+        if (!moved_) return RBL_ERR_NO_MEMORY;                                                               \
+        array = moved_;                                                                                      \
+    } while (0)
 
 static rbl_status make_room(thickening *w, size_t fans, size_t triangles)
 {
-    rbl_status status = RBL_OK;
     rbli_repair_result *r = w->r;
     rbl_context *ctx = w->ctx;
     triangles += r->triangle_count;
     if (triangles > INT32_MAX / 4 || r->vertex_count + 2 * fans > INT32_MAX / 4)
         return rbli_fail(ctx, RBL_ERR_LIMIT, "the thickened sheets have too many triangles (%zu)", triangles);
-    RBL_TRY(grow(ctx, &r->positions, r->vertex_count + 2 * fans, sizeof *r->positions));
-    RBL_TRY(grow(ctx, &r->triangles, triangles, sizeof *r->triangles));
-    RBL_TRY(grow(ctx, &r->triangle_node, triangles, sizeof *r->triangle_node));
-    RBL_TRY(grow(ctx, &r->origins.source, triangles, sizeof *r->origins.source));
-    RBL_TRY(grow(ctx, &r->origins.weights_index, triangles, sizeof *r->origins.weights_index));
-    RBL_TRY(grow(ctx, &r->origins.weights, r->origins.weights_count + triangles, sizeof *r->origins.weights));
-done:
-    return status;
+    GROW(r->positions, r->vertex_count + 2 * fans);
+    GROW(r->triangles, triangles);
+    GROW(r->triangle_node, triangles);
+    GROW(r->origins.source, triangles);
+    GROW(r->origins.weights_index, triangles);
+    GROW(r->origins.weights, r->origins.weights_count + triangles);
+    return RBL_OK;
 }
 
 /// Appends a triangle whose corners have the attributes of corners `from` of a triangle of the sheet.
