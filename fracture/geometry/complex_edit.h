@@ -37,11 +37,11 @@ typedef struct rbli_contract_options {
 ///
 /// Lengths and widths below that are histogrammed by binary exponent, per connected component; the threshold
 /// is put in the largest gap of at least three bins that reaches between 2^-33 (2^-29 for gaps of six bins)
-/// and 2^-46 of the extent, else it is 2^-49. Shorter edges are contracted to one of their vertices; the vertices of narrower facets go
-/// into the edges everywhere those edges are used; facets with the same loop become one or none; pinched
-/// loops are split; straight vertices with two neighbours are dropped. Cells stay closed, but where a gap is
-/// not a clear one a cell may come to touch itself along an edge: rbli_complex_find_bad. Vertices keep their
-/// numbers, some are no longer used: rbli_complex_pack.
+/// and 2^-46 of the extent, else it is 2^-49. Shorter edges are contracted to one of their vertices; the
+/// vertices of narrower facets go into the edges everywhere those edges are used; facets with the same loop
+/// become one or none; pinched loops are split; straight vertices with two neighbours are dropped. Cells stay
+/// closed, but where a gap is not a clear one a cell may come to touch itself along an edge:
+/// rbli_complex_find_bad. Vertices keep their numbers, some are no longer used: rbli_complex_pack.
 /// @param changed     may be NULL: whether anything was
 /// @return RBL_OK · RBL_ERR_NO_MEMORY · RBL_ERR_LIMIT · RBL_ERR_CANCELLED
 rbl_status rbli_complex_contract(

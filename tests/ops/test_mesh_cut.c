@@ -150,7 +150,7 @@ static void a_sheet_parts_its_two_sides_exactly(void **state)
                     for (int32_t b = start[1]; b < start[1] + count[1]; b++)
                         found |= memcmp(p[a], p[b], sizeof p[a]) == 0;
                     shared += found;
-one_sided += !found && fabs(p[a][2]) < 0.5 && fabs(p[a][0]) < 1 && fabs(p[a][1]) < 1;
+                    one_sided += !found && fabs(p[a][2]) < 0.5 && fabs(p[a][0]) < 1 && fabs(p[a][1]) < 1;
                 }
                 assert_true(shared >= 4);
                 assert_int_equal(one_sided, 0);
