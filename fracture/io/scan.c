@@ -277,7 +277,10 @@ const char *rbli_scan_quote(const rbli_scan *scan, char out[44])
     out[count++] = '"';
     for (size_t i = 0; i < shown; i++)
         out[count++] = word[i] >= 33 && word[i] < 127 ? word[i] : '?';
-    if (shown < length) count += (size_t)sprintf(out + count, "…");
+    if (shown < length) {
+        memcpy(out + count, "…", sizeof "…" - 1);
+        count += sizeof "…" - 1;
+    }
     out[count++] = '"';
     out[count] = 0;
     return out;
