@@ -162,7 +162,7 @@ static int compare_wall_edges(const void *x, const void *y)
 /// Removes edges that meet their reverse; the rest of each cell is a set of closed trails.
 static void cancel_wall_edges(clipper *c)
 {
-    qsort(c->edges.data, c->edges.count, sizeof *c->edges.data, compare_wall_edges);
+    if (c->edges.count) qsort(c->edges.data, c->edges.count, sizeof *c->edges.data, compare_wall_edges);
     size_t kept = 0;
     for (size_t i = 0; i < c->edges.count;) {
         size_t j = i;

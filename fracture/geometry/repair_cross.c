@@ -326,7 +326,7 @@ static rbl_status collect(crosser *c, size_t task_count, repair_crossings *out)
             }
         }
     if (out->pairs.count == 0) goto done;
-    qsort(out->pairs.data, out->pairs.count, sizeof(uint64_t), compare_u64);
+    if (out->pairs.count) qsort(out->pairs.data, out->pairs.count, sizeof(uint64_t), compare_u64);
     size_t kept = 1;
     for (size_t i = 1; i < out->pairs.count; i++)
         if (out->pairs.data[i] != out->pairs.data[kept - 1]) out->pairs.data[kept++] = out->pairs.data[i];

@@ -254,7 +254,7 @@ static rbl_status list_pairs(rbl_context *ctx, separation *s, bool clusters)
     pair_search search = {.ctx = ctx, .s = s, .items = rbli_box_tree_items(tree), .clusters = clusters};
     rbli_box_tree_pairs(tree, 0, rbli_box_tree_block_count(tree), visit_pair, &search);
     RBL_TRY(search.status);
-    qsort(s->pairs.data, s->pairs.count, sizeof *s->pairs.data, compare_pairs);
+    if (s->pairs.count) qsort(s->pairs.data, s->pairs.count, sizeof *s->pairs.data, compare_pairs);
 done:
     rbli_free(ctx, boxes);
     rbli_box_tree_destroy(ctx, tree);
