@@ -1237,6 +1237,22 @@ static bool forget_attempt(evaluation *e)
     return true;
 }
 
+enum { TURN_POLL_MS = 2 };
+
+/// Waits until no other evaluation of the graph is under way. @return false when cancelled while waiting:
+/// then every node is skipped, and nothing is held
+static bool take_turn(evaluation *e)
+{
+    while (uv_mutex_trylock(&e->graph->evaluating) != 0) {
+        if (is_cancelled(e)) {
+            atomic_store(&e->cancelled, true);
+            return false;
+        }
+        uv_sleep(TURN_POLL_MS);
+    }
+    return true;
+}
+
 rbl_status rbli_evaluate(
     rbl_graph *graph, const rbl_evaluate_options *options, const rbli_evaluate_hooks *hooks, rbl_run **out)
 {
@@ -1259,13 +1275,13 @@ rbl_status rbli_evaluate(
     rbl_status status = begin(&e, only);
     if (hooks->started) hooks->started(hooks->user);
     if (status == RBL_OK) {
-        uv_mutex_lock(&graph->evaluating); /* evaluations of one graph follow each other */
+        bool is_ours = take_turn(&e); /* evaluations of one graph follow each other */
         guess_costs(&e);
         show_progress(options->control, &e.progress);
         if (graph->engine->disk_cache) rbli_disk_cache_begin_run(graph->engine->disk_cache);
         evaluate_all(&e);
         if (atomic_load(&e.undecodable) && forget_attempt(&e)) evaluate_all(&e);
-        uv_mutex_unlock(&graph->evaluating);
+        if (is_ours) uv_mutex_unlock(&graph->evaluating);
         show_progress(options->control, NULL);
         if (atomic_load(&e.cancelled)) e.run->status = RBL_ERR_CANCELLED;
         e.run->wall_ms = now_ms(CLOCK_MONOTONIC) - wall;
