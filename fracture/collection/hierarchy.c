@@ -281,16 +281,26 @@ static size_t find_slot(const name_table *table, const char *name)
 }
 
 /// `name` itself or with the first free suffix "_2", "_3" …; in the arena, and entered. NULL without memory.
+/// Where the number of a name that is taken goes: the end, but before "_sheet", by which programs know
+/// sheets.
+static size_t number_place(const char *name)
+{
+    static const char suffix[] = "_sheet";
+    size_t length = strlen(name), ending = sizeof suffix - 1;
+    return length > ending && strcmp(name + length - ending, suffix) == 0 ? length - ending : length;
+}
+
 static const char *make_unique(rbli_arena *arena, name_table *table, const char *name)
 {
     size_t slot = find_slot(table, name);
-    size_t bytes = strlen(name) + 16;
+    size_t bytes = strlen(name) + 16, place = number_place(name);
     char *unique = rbli_arena_alloc(arena, bytes, 1);
     if (!unique) return NULL;
     memcpy(unique, name, strlen(name) + 1);
     while (table->names[slot]) {
         size_t base = find_slot(table, name);
-        snprintf(unique, bytes, "%s_%u", name, (unsigned)++table->next_suffix[base]);
+        snprintf(
+            unique, bytes, "%.*s_%u%s", (int)place, name, (unsigned)++table->next_suffix[base], name + place);
         slot = find_slot(table, unique);
     }
     table->names[slot] = unique;

@@ -24,9 +24,9 @@ rbl_status rbli_hierarchy_world_transforms(
 /// Levels are set. @return RBL_OK · RBL_ERR_COLLECTION (a cycle, an index out of range) · RBL_ERR_NO_MEMORY
 rbl_status rbli_hierarchy_sort(rbl_context *ctx, rbl_collection *collection);
 /// Appends `count` bones at once: identity transform, level from the parent, type, simulation dynamic, no
-/// geometry, site −1. Names are made unique by appending "_2" … where needed (NULL and "" count as "bone").
-/// `parents` are existing bones or −1; NULL: all roots. `first` may be NULL. @return RBL_OK ·
-/// RBL_ERR_ARGUMENT · RBL_ERR_NOT_FOUND (no group bone) · RBL_ERR_LIMIT
+/// geometry, site −1. Names are made unique by "_2" … at the end, or before a final "_sheet" (NULL and ""
+/// count as "bone"). `parents` are existing bones or −1; NULL: all roots. `first` may be NULL. @return RBL_OK
+/// · RBL_ERR_ARGUMENT · RBL_ERR_NOT_FOUND (no group bone) · RBL_ERR_LIMIT
 rbl_status rbli_hierarchy_add_bones(rbl_context *ctx, rbl_collection *collection, size_t count,
     const int32_t *parents, const char *const *names, rbli_bone_type type, int32_t *first);
 /// Removes bones with everything that belongs to them (geometry, vertices, faces, corners, hulls, proximity

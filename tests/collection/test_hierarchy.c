@@ -33,13 +33,14 @@ static void added_bones_get_unique_names_and_levels(void **state)
     rbl_collection *asset = NULL;
     int32_t first = -1;
     assert_ok(ctx, make_cube_row(ctx, 1, &asset));
-    const char *const names[] = {"cube_2", "cube", "cube", "new", "new", "", NULL, "new_2", "row"};
-    assert_ok(ctx, rbli_hierarchy_add_bones(ctx, asset, 9, (int32_t[]){1, 0, -1, 0, 0, 0, 0, 0, 0}, names,
-                       RBLI_BONE_CLUSTER, &first));
+    const char *const names[] = {
+        "cube_2", "cube", "cube", "new", "new", "", NULL, "new_2", "row", "row_sheet", "row_sheet"};
+    assert_ok(ctx, rbli_hierarchy_add_bones(ctx, asset, 11, (int32_t[]){1, 0, -1, 0, 0, 0, 0, 0, 0, 0, 0},
+                       names, RBLI_BONE_CLUSTER, &first));
     assert_int_equal(first, 2);
-    const char *const expected[] = {
-        "row", "cube", "cube_2", "cube_3", "cube_4", "new", "new_2", "bone", "bone_2", "new_2_2", "row_2"};
-    for (size_t b = 0; b < 11; b++)
+    const char *const expected[] = {"row", "cube", "cube_2", "cube_3", "cube_4", "new", "new_2", "bone",
+        "bone_2", "new_2_2", "row_2", "row_sheet", "row_2_sheet"};
+    for (size_t b = 0; b < 13; b++)
         assert_string_equal(rbli_collection_string(asset, "bone", "name", b), expected[b]);
     assert_int_equal(bone_ints(asset, "level")[2], 2);
     assert_int_equal(bone_ints(asset, "level")[4], 0);
@@ -48,7 +49,7 @@ static void added_bones_get_unique_names_and_levels(void **state)
     assert_int_equal(bone_ints(asset, "site")[4], -1);
     assert_ok(ctx, rbli_collection_validate(ctx, asset, RBLI_VALIDATE_RANGES));
     rbli_hash before = rbli_collection_hash(asset);
-    assert_int_equal(rbli_hierarchy_add_bones(ctx, asset, 1, (int32_t[]){11}, NULL, RBLI_BONE_RIGID, &first),
+    assert_int_equal(rbli_hierarchy_add_bones(ctx, asset, 1, (int32_t[]){13}, NULL, RBLI_BONE_RIGID, &first),
         RBL_ERR_ARGUMENT);
     assert_true(rbli_hash_equal(before, rbli_collection_hash(asset)));
     rbli_collection_release(asset);
