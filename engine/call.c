@@ -44,6 +44,11 @@ const rbl_collection *rbl_call_input_collection(const rbl_call *call, const char
     return rbl_value_collection(rbl_call_input(call, port, 0));
 }
 
+const rbli_selection *rbli_call_input_selection(const rbl_call *call, const char *port)
+{
+    return rbli_value_get_selection(rbl_call_input(call, port, 0));
+}
+
 void rbl_call_set_output(rbl_call *call, const char *port, rbl_value *value)
 {
     size_t index = rbli_find_port(call->node->type->desc->outputs, port);

@@ -11,9 +11,11 @@
 rbli_hash rbli_value_hash(const rbl_value *value);
 /// Memory that the value keeps alive, arrays of collections included.
 size_t rbli_value_bytes(const rbl_value *value);
-/// The selection of a SELECTION value, borrowed; NULL for another kind. For nodes that ask
+/// The selection of a SELECTION value, borrowed; NULL for NULL and another kind. For nodes that ask
 /// rbli_selection_fits.
 const rbli_selection *rbli_value_get_selection(const rbl_value *value);
+/// The selection at an input, borrowed; NULL when it is not connected.
+const rbli_selection *rbli_call_input_selection(const rbl_call *call, const char *port);
 /// A SELECTION value that retains `selection`.
 rbl_status rbli_value_create_from_selection(rbl_context *ctx, rbli_selection *selection, rbl_value **out);
 /// Bytes that several values share, reference counted. All functions are thread-safe.

@@ -6,9 +6,8 @@
 static rbl_status evaluate(rbl_context *ctx, rbl_call *call)
 {
     rbl_collection *out = NULL;
-    const rbl_value *selection = rbl_call_input(call, "selection", 0);
     rbli_fix_tiny_options options = rbli_fix_tiny_default_options();
-    if (selection) options.selection = rbli_value_get_selection(selection);
+    options.selection = rbli_call_input_selection(call, "selection");
     options.merge = (rbli_tiny_merge)rbl_param_int(rbl_call_param(call, "merge"));
     options.select_by = (rbli_tiny_select)rbl_param_int(rbl_call_param(call, "select_by"));
     options.relative_volume = rbl_param_float(rbl_call_param(call, "relative_volume"));
@@ -18,7 +17,7 @@ static rbl_status evaluate(rbl_context *ctx, rbl_call *call)
     options.only_same_parent = rbl_param_bool(rbl_call_param(call, "only_same_parent"));
     options.on_fracture_level = rbl_param_bool(rbl_call_param(call, "on_fracture_level"));
     options.use_selection = (rbli_tiny_use)rbl_param_int(rbl_call_param(call, "use_selection"));
-    if (options.use_selection != RBLI_TINY_USE_NONE && !selection)
+    if (options.use_selection != RBLI_TINY_USE_NONE && !options.selection)
         return rbl_call_fail(ctx, call, rbl_call_param(call, "use_selection"), RBL_ERR_ARGUMENT,
             "there is no selection to use: connect the input \"selection\"");
     rbl_status status = rbli_fix_tiny(ctx, rbl_call_input_collection(call, "collection"), &options, &out);

@@ -8,9 +8,8 @@ enum { BY_COUNT, BY_FRACTION };
 static rbl_status evaluate(rbl_context *ctx, rbl_call *call)
 {
     rbl_collection *out = NULL;
-    const rbl_value *selection = rbl_call_input(call, "selection", 0);
     rbli_auto_cluster_options options = rbli_auto_cluster_default_options();
-    if (selection) options.selection = rbli_value_get_selection(selection);
+    options.selection = rbli_call_input_selection(call, "selection");
     if (rbl_param_int(rbl_call_param(call, "by")) == BY_FRACTION)
         options.fraction = rbl_param_float(rbl_call_param(call, "fraction"));
     options.cluster.count = (size_t)rbl_param_int(rbl_call_param(call, "count"));

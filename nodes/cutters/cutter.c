@@ -85,8 +85,7 @@ static void say_noise(rbl_context *ctx, const rbli_noise_options *o, const rbli_
 rbl_status rbli_cutter_read_common(rbl_context *ctx, rbl_call *call, rbli_fracture_options *out)
 {
     rbli_fracture_options options = rbli_fracture_default_options();
-    const rbl_value *selection = rbl_call_input(call, "selection", 0);
-    if (selection) options.selection = rbli_value_get_selection(selection);
+    options.selection = rbli_call_input_selection(call, "selection");
     options.chance = rbl_param_float(rbl_call_param(call, "chance_to_fracture"));
     options.group = rbl_param_bool(rbl_call_param(call, "group_fracture"));
     options.split_islands = rbl_param_bool(rbl_call_param(call, "split_islands"));

@@ -47,8 +47,7 @@ static rbl_status list_bones(work *w)
     rbl_status status = RBL_OK;
     rbl_context *ctx = w->ctx;
     const rbl_collection *collection = rbl_call_input_collection(w->call, "collection");
-    const rbl_value *value = rbl_call_input(w->call, "selection", 0);
-    const rbli_selection *selection = value ? rbli_value_get_selection(value) : NULL;
+    const rbli_selection *selection = rbli_call_input_selection(w->call, "selection");
     int32_t *leaves = NULL;
     bool *chosen = NULL;
     size_t count = 0;

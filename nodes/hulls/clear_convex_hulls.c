@@ -6,8 +6,8 @@
 static rbl_status evaluate(rbl_context *ctx, rbl_call *call)
 {
     rbl_collection *out = NULL;
-    rbl_status status = rbli_clear_hulls(
-        ctx, rbl_call_input_collection(call, "collection"), rbli_read_selection(call, "selection"), &out);
+    rbl_status status = rbli_clear_hulls(ctx, rbl_call_input_collection(call, "collection"),
+        rbli_call_input_selection(call, "selection"), &out);
     if (status == RBL_OK) rbl_call_set_output_collection(call, "collection", out);
     return status;
 }

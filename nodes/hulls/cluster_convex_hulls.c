@@ -9,7 +9,7 @@ static rbl_status evaluate(rbl_context *ctx, rbl_call *call)
 {
     rbl_collection *out = NULL;
     rbli_negative_space_options protect;
-    rbli_merge_hulls_options options = {.selection = rbli_read_selection(call, "selection"),
+    rbli_merge_hulls_options options = {.selection = rbli_call_input_selection(call, "selection"),
         .merge = rbli_hull_merge_default_options(),
         .protect = rbli_read_negative_space(rbl_call_param(call, "protect_negative_space"), &protect),
         .max_vertices = (int32_t)rbl_param_int(rbl_call_param(call, "max_vertices"))};

@@ -7,10 +7,9 @@
 static rbl_status evaluate(rbl_context *ctx, rbl_call *call)
 {
     rbl_collection *out = NULL;
-    const rbl_value *selection = rbl_call_input(call, "selection", 0);
     rbli_leaf_hull_options options = rbli_leaf_hull_default_options();
     rbli_negative_space_options protect;
-    if (selection) options.selection = rbli_value_get_selection(selection);
+    options.selection = rbli_call_input_selection(call, "selection");
     options.hull.max_vertices = (int32_t)rbl_param_int(rbl_call_param(call, "max_vertices"));
     options.hull.simplification_threshold = rbl_param_float(rbl_call_param(call, "simplification_threshold"));
     options.hull.on_degenerate = (rbli_degenerate)rbl_param_int(rbl_call_param(call, "on_degenerate"));

@@ -105,9 +105,3 @@ rbli_decompose_options rbli_read_decomposition(
         .additional_splits = (size_t)rbl_param_int(rbl_param_field(object, "additional_splits")),
         .protect = rbli_read_negative_space(rbl_param_field(object, "protect_negative_space"), protect)};
 }
-
-const rbli_selection *rbli_read_selection(const rbl_call *call, const char *port)
-{
-    const rbl_value *value = rbl_call_input(call, port, 0);
-    return value ? rbli_value_get_selection(value) : NULL;
-}

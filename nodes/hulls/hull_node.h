@@ -3,8 +3,8 @@
 
 /// Parameters that nodes of this family share.
 
-#include "engine/value.h"
 #include "fracture/geometry/hull_decompose.h"
+#include "nodes/state/state_node.h"
 
 /// Fields of the parameter `decomposition`.
 extern const rbl_param_desc rbli_decomposition_fields[];
@@ -17,8 +17,5 @@ extern const rbl_param_desc rbli_negative_space_fields[];
 /// Reads it from an object; NULL when it is not enabled, else `storage` filled.
 const rbli_negative_space_options *rbli_read_negative_space(
     const rbl_param *object, rbli_negative_space_options *storage);
-
-/// The selection at an input, or NULL.
-const rbli_selection *rbli_read_selection(const rbl_call *call, const char *port);
 
 #endif

@@ -13,7 +13,7 @@ static rbl_status evaluate(rbl_context *ctx, rbl_call *call)
         .tolerance = rbl_param_float(rbl_call_param(call, "tolerance")),
         .min_radius = rbl_param_float(rbl_call_param(call, "min_radius"))};
     rbl_status status = rbli_write_negative_space(ctx, rbl_call_input_collection(call, "collection"),
-        rbli_read_selection(call, "selection"), &options, &out);
+        rbli_call_input_selection(call, "selection"), &options, &out);
     if (status == RBL_OK) {
         count = rbli_collection_size(out, "negative_space");
         status = rbl_value_create_points(

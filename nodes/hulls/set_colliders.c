@@ -1,12 +1,12 @@
 /// SetColliders: collision shapes by size.
 
 #include "fracture/ops/hull_ops.h"
-#include "nodes/hulls/hull_node.h"
+#include "nodes/state/state_node.h"
 
 static rbl_status evaluate(rbl_context *ctx, rbl_call *call)
 {
     rbl_collection *out = NULL;
-    rbli_collider_options options = {.selection = rbli_read_selection(call, "selection"),
+    rbli_collider_options options = {.selection = rbli_call_input_selection(call, "selection"),
         .convex_above = rbl_param_float(rbl_call_param(call, "convex_above")),
         .box_below = rbl_param_float(rbl_call_param(call, "box_below")),
         .sphere_below = rbl_param_float(rbl_call_param(call, "sphere_below")),
@@ -17,14 +17,6 @@ static rbl_status evaluate(rbl_context *ctx, rbl_call *call)
     return status;
 }
 
-static const rbl_port_desc inputs[] = {
-    {.name = "collection", .kind = RBL_VALUE_COLLECTION, .text = "whose bones change"},
-    {.name = "selection",
-        .kind = RBL_VALUE_SELECTION,
-        .optional = true,
-        .text = "bones to change; all bones when not connected"},
-    {0},
-};
 static const rbl_port_desc outputs[] = {
     {.name = "collection", .kind = RBL_VALUE_COLLECTION, .text = "the same with bone.collider"},
     {0},
@@ -73,7 +65,7 @@ const rbl_node_desc rbli_node_set_colliders = {
                "that box for small ones, none for crumbs. The size of a bone is the cube root of its volume. "
                "Of the limits that a bone is below, the\n"
                "least one counts.",
-    .inputs = inputs,
+    .inputs = rbli_state_inputs,
     .outputs = outputs,
     .params = params,
     .evaluate = evaluate,

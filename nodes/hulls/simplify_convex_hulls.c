@@ -8,7 +8,7 @@ static rbl_status evaluate(rbl_context *ctx, rbl_call *call)
 {
     rbl_collection *out = NULL;
     rbli_simplify_options options = rbli_simplify_default_options();
-    options.selection = rbli_read_selection(call, "selection");
+    options.selection = rbli_call_input_selection(call, "selection");
     options.method = (rbli_simplify_method)rbl_param_int(rbl_call_param(call, "method"));
     options.max_vertices = (int32_t)rbl_param_int(rbl_call_param(call, "max_vertices"));
     options.angle = rbl_param_float(rbl_call_param(call, "angle")) * (RBLI_PI / 180);

@@ -31,18 +31,13 @@ const rbl_port_desc rbli_points_outputs[] = {
     {0},
 };
 
-static const rbli_selection *selection_of(rbl_call *call)
-{
-    const rbl_value *value = rbl_call_input(call, "selection", 0);
-    return value ? rbli_value_get_selection(value) : NULL;
-}
-
 rbl_status rbli_points_box(rbl_context *ctx, rbl_call *call, double low[3], double high[3], bool *found)
 {
     const rbl_collection *collection = rbl_call_input_collection(call, "collection");
     bool exists = rbl_value_box(rbl_call_input(call, "box", 0), low, high);
     if (!exists && collection) {
-        rbl_status status = rbli_world_bounds(ctx, collection, selection_of(call), low, high, &exists);
+        rbl_status status = rbli_world_bounds(
+            ctx, collection, rbli_call_input_selection(call, "selection"), low, high, &exists);
         if (status != RBL_OK) return status;
         if (!exists)
             return rbli_fail(
@@ -58,8 +53,8 @@ rbl_status rbli_points_box(rbl_context *ctx, rbl_call *call, double low[3], doub
 rbl_status rbli_points_mesh(rbl_context *ctx, rbl_call *call, rbli_leaf_mesh *out)
 {
     rbli_leaf_mesh mesh = {0};
-    rbl_status status =
-        rbli_leaf_mesh_build(ctx, rbl_call_input_collection(call, "collection"), selection_of(call), &mesh);
+    rbl_status status = rbli_leaf_mesh_build(ctx, rbl_call_input_collection(call, "collection"),
+        rbli_call_input_selection(call, "selection"), &mesh);
     if (status != RBL_OK) return status;
     if (mesh.triangle_count == 0) {
         rbli_leaf_mesh_free(ctx, &mesh);

@@ -73,3 +73,38 @@ void rbli_select_end(rbl_context *ctx, rbli_select_call *made)
     rbli_free(ctx, made->mask);
     *made = (rbli_select_call){0};
 }
+
+rbl_status rbli_select_by_share(rbl_context *ctx, rbl_call *call, rbli_measure measure)
+{
+    rbl_status status = RBL_OK;
+    rbli_select_call made = {0};
+    double low = rbl_param_float(rbl_call_param(call, "min"));
+    double high = rbl_param_float(rbl_call_param(call, "max"));
+    RBL_TRY(rbli_select_begin(ctx, call, true, &made));
+    if (low > high)
+        RBL_TRY(rbl_call_fail(
+            ctx, call, rbl_call_param(call, "max"), RBL_ERR_ARGUMENT, "max is smaller than min"));
+    RBL_TRY(rbli_select_measure(ctx, made.collection, measure, low, high, made.within, made.mask));
+    RBL_TRY(rbli_select_finish(ctx, call, &made));
+done:
+    rbli_select_end(ctx, &made);
+    return status;
+}
+
+const rbl_param_desc rbli_select_share_params[] = {
+    {.name = "min",
+        .type = RBL_PARAM_FLOAT,
+        .default_json = "0",
+        .min = 0,
+        .max = 1e9,
+        .step = 0.01,
+        .text = "least share of the largest piece"},
+    {.name = "max",
+        .type = RBL_PARAM_FLOAT,
+        .default_json = "1",
+        .min = 0,
+        .max = 1e9,
+        .step = 0.01,
+        .text = "greatest share of the largest piece"},
+    {0},
+};

@@ -31,6 +31,11 @@ rbl_status rbli_select_read(rbl_context *ctx, rbl_call *call, const char *port, 
     const rbl_collection *collection, bool *mask);
 /// Makes the output from the mask.
 rbl_status rbli_select_finish(rbl_context *ctx, rbl_call *call, const rbli_select_call *made);
+/// Parameters `min` and `max`, shares of the largest piece, ended by an entry without a name.
+extern const rbl_param_desc rbli_select_share_params[];
+/// The whole evaluation of a node that chooses by a measure between `min` and `max`.
+/// @return RBL_OK · RBL_ERR_ARGUMENT max is smaller than min · as rbli_select_begin
+rbl_status rbli_select_by_share(rbl_context *ctx, rbl_call *call, rbli_measure measure);
 void rbli_select_end(rbl_context *ctx, rbli_select_call *made);
 
 #endif

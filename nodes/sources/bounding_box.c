@@ -9,10 +9,9 @@ static rbl_status evaluate(rbl_context *ctx, rbl_call *call)
     rbl_status status = RBL_OK;
     rbl_value *box = NULL;
     double low[3], high[3], padding = rbl_param_float(rbl_call_param(call, "padding"));
-    const rbl_value *selection = rbl_call_input(call, "selection", 0);
     bool found;
     RBL_TRY(rbli_world_bounds(ctx, rbl_call_input_collection(call, "collection"),
-        selection ? rbli_value_get_selection(selection) : NULL, low, high, &found));
+        rbli_call_input_selection(call, "selection"), low, high, &found));
     if (!found) return rbli_fail(ctx, RBL_ERR_ARGUMENT, "there is no piece to put a box around");
     for (int k = 0; k < 3; k++) {
         low[k] -= padding;

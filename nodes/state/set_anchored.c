@@ -1,15 +1,13 @@
 /// SetAnchored: bones that hold on to their place.
 
-#include "engine/value.h"
 #include "fracture/ops/state.h"
+#include "nodes/state/state_node.h"
 
 static rbl_status evaluate(rbl_context *ctx, rbl_call *call)
 {
     rbl_collection *out = NULL;
-    const rbl_value *selection = rbl_call_input(call, "selection", 0);
     rbl_status status = rbli_set_anchored(ctx, rbl_call_input_collection(call, "collection"),
-        selection ? rbli_value_get_selection(selection) : NULL,
-        rbl_param_bool(rbl_call_param(call, "anchored")), &out);
+        rbli_call_input_selection(call, "selection"), rbl_param_bool(rbl_call_param(call, "anchored")), &out);
     if (status == RBL_OK) rbl_call_set_output_collection(call, "collection", out);
     return status;
 }

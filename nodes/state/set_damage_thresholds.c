@@ -1,8 +1,8 @@
 /// SetDamageThresholds: how much it takes to break bones off.
 
-#include "engine/value.h"
 #include "fracture/base/alloc.h"
 #include "fracture/ops/state.h"
+#include "nodes/state/state_node.h"
 
 /// The numbers of a list parameter; freed by the caller.
 static rbl_status read_numbers(rbl_context *ctx, const rbl_param *list, double **out, size_t *count)
@@ -37,10 +37,9 @@ static rbl_status evaluate(rbl_context *ctx, rbl_call *call)
     rbl_collection *out = NULL;
     double *thresholds = NULL, *sizes = NULL;
     const char **materials = NULL;
-    const rbl_value *selection = rbl_call_input(call, "selection", 0);
     const rbl_param *names = rbl_call_param(call, "materials");
     rbli_damage_options options = {.by = (rbli_threshold_by)rbl_param_int(rbl_call_param(call, "by")),
-        .selection = selection ? rbli_value_get_selection(selection) : NULL,
+        .selection = rbli_call_input_selection(call, "selection"),
         .material_count = rbl_param_count(names)};
     RBL_TRY(read_numbers(ctx, rbl_call_param(call, "thresholds"), &thresholds, &options.threshold_count));
     RBL_TRY(read_numbers(ctx, rbl_call_param(call, "sizes"), &sizes, &options.size_count));
@@ -64,14 +63,6 @@ static const char *const by_words[] = {"level", "size", "material", NULL};
 _Static_assert(RBLI_THRESHOLD_LEVEL == 0 && RBLI_THRESHOLD_SIZE == 1 && RBLI_THRESHOLD_MATERIAL == 2,
     "words are in the order of the enum");
 
-static const rbl_port_desc inputs[] = {
-    {.name = "collection", .kind = RBL_VALUE_COLLECTION, .text = "whose bones change"},
-    {.name = "selection",
-        .kind = RBL_VALUE_SELECTION,
-        .optional = true,
-        .text = "bones to change; all bones when not connected"},
-    {0},
-};
 static const rbl_port_desc outputs[] = {
     {.name = "collection", .kind = RBL_VALUE_COLLECTION, .text = "the same with bone.damage_threshold"},
     {0},
@@ -118,7 +109,7 @@ const rbl_node_desc rbli_node_set_damage_thresholds = {
                "size: ∛ of the volume as part of that of the whole asset. By\nmaterial: the one with the "
                "largest area on the piece; of a cluster, on all its pieces. Unreal's 500000, 50000, 5000 "
                "kg·cm/s\nare the same numbers as the defaults.",
-    .inputs = inputs,
+    .inputs = rbli_state_inputs,
     .outputs = outputs,
     .params = params,
     .evaluate = evaluate,

@@ -1,7 +1,7 @@
 /// SetRemoval: when loose pieces disappear.
 
-#include "engine/value.h"
 #include "fracture/ops/state.h"
+#include "nodes/state/state_node.h"
 
 /// Least and most of a list of two numbers.
 static rbl_status read_range(rbl_context *ctx, rbl_call *call, const char *name, double out[2])
@@ -21,7 +21,6 @@ static rbl_status evaluate(rbl_context *ctx, rbl_call *call)
 {
     rbl_status status = RBL_OK;
     rbl_collection *out = NULL;
-    const rbl_value *selection = rbl_call_input(call, "selection", 0);
     rbli_removal_options options = rbli_removal_default_options();
     options.on_sleep = rbl_param_bool(rbl_call_param(call, "on_sleep"));
     options.on_break = rbl_param_bool(rbl_call_param(call, "on_break"));
@@ -32,7 +31,7 @@ static rbl_status evaluate(rbl_context *ctx, rbl_call *call)
     RBL_TRY(read_range(ctx, call, "break_time", options.break_time));
     RBL_TRY(read_range(ctx, call, "break_removal_time", options.break_removal_time));
     RBL_TRY(rbli_set_removal(ctx, rbl_call_input_collection(call, "collection"),
-        selection ? rbli_value_get_selection(selection) : NULL, &options, &out));
+        rbli_call_input_selection(call, "selection"), &options, &out));
     if (!options.on_sleep && !options.on_break)
         rbli_note(ctx, "nothing will be removed: on_sleep and on_break are both false");
     rbl_call_set_output_collection(call, "collection", out);
@@ -40,14 +39,6 @@ done:
     return status;
 }
 
-static const rbl_port_desc inputs[] = {
-    {.name = "collection", .kind = RBL_VALUE_COLLECTION, .text = "whose bones change"},
-    {.name = "selection",
-        .kind = RBL_VALUE_SELECTION,
-        .optional = true,
-        .text = "bones to change; all bones when not connected"},
-    {0},
-};
 static const rbl_port_desc outputs[] = {
     {.name = "collection", .kind = RBL_VALUE_COLLECTION, .text = "the same with the times of removal"},
     {0},
@@ -117,7 +108,7 @@ const rbl_node_desc rbli_node_set_removal = {
     .details =
         "Writes bone.remove_on_sleep, remove_on_break, crumble_on_break, sleep_time, sleep_removal_time, "
         "sleep_speed, break_time and\nbreak_removal_time. A runtime draws each time between the two numbers.",
-    .inputs = inputs,
+    .inputs = rbli_state_inputs,
     .outputs = outputs,
     .params = params,
     .evaluate = evaluate,

@@ -1,7 +1,7 @@
 /// SetSimulationType: how bones move.
 
-#include "engine/value.h"
 #include "fracture/ops/state.h"
+#include "nodes/state/state_node.h"
 
 static const char *const type_words[] = {"static", "kinematic", "dynamic", "none", NULL};
 static const rbli_simulation_type types[] = {
@@ -10,22 +10,13 @@ static const rbli_simulation_type types[] = {
 static rbl_status evaluate(rbl_context *ctx, rbl_call *call)
 {
     rbl_collection *out = NULL;
-    const rbl_value *selection = rbl_call_input(call, "selection", 0);
     rbl_status status = rbli_set_simulation_type(ctx, rbl_call_input_collection(call, "collection"),
-        selection ? rbli_value_get_selection(selection) : NULL,
-        types[rbl_param_int(rbl_call_param(call, "type"))], &out);
+        rbli_call_input_selection(call, "selection"), types[rbl_param_int(rbl_call_param(call, "type"))],
+        &out);
     if (status == RBL_OK) rbl_call_set_output_collection(call, "collection", out);
     return status;
 }
 
-static const rbl_port_desc inputs[] = {
-    {.name = "collection", .kind = RBL_VALUE_COLLECTION, .text = "whose bones change"},
-    {.name = "selection",
-        .kind = RBL_VALUE_SELECTION,
-        .optional = true,
-        .text = "bones to change; all bones when not connected"},
-    {0},
-};
 static const rbl_port_desc outputs[] = {
     {.name = "collection", .kind = RBL_VALUE_COLLECTION, .text = "the same with bone.simulation_type"},
     {0},
@@ -49,7 +40,7 @@ const rbl_node_desc rbli_node_set_simulation_type = {
     .text = "Sets how bones move in a simulation.",
     .details = "Sets bone.simulation_type of the chosen bones alone, not of those below them: a kinematic "
                "root with dynamic pieces is a wall\nthat stands until pieces break off.",
-    .inputs = inputs,
+    .inputs = rbli_state_inputs,
     .outputs = outputs,
     .params = params,
     .evaluate = evaluate,
