@@ -39,7 +39,7 @@ struct rbl_call {
     const char *output_folder;
     rbli_pending_files *files;
     RBLI_ARRAY(rbli_message_place) places;
-    struct evaluation *evaluation;
+    struct rbli_evaluation *evaluation;
     rbl_value *const *given;       /* of a node "inputs": what ForEach gives it, by output; else NULL */
     size_t elements, elements_ran; /* of ForEach */
 };

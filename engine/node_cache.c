@@ -1,0 +1,82 @@
+/// What an evaluation asks of the cache folder, and values that are still packed as they came from it.
+
+#include "engine/evaluation.h"
+
+bool rbli_result_is_packed(const rbli_result *result)
+{
+    for (size_t i = 0; i < result->output_count; i++)
+        if (rbli_value_is_packed(result->outputs[i])) return true;
+    return false;
+}
+
+static void tell_notes(rbli_evaluation *e, const rbli_node_work *w, rbl_context *ctx)
+{
+    for (size_t i = 0; i < rbli_messages_count(ctx->messages); i++)
+        rbli_work_tell(e, w, NULL, RBL_NOTE, RBL_OK, NULL, rbli_messages_get(ctx->messages, i)->text);
+    rbli_messages_destroy(ctx->messages);
+}
+
+rbli_result *rbli_work_find_on_disk(rbli_evaluation *e, rbli_node_work *w)
+{
+    rbl_context ctx = w->ctx;
+    ctx.messages = rbli_messages_create(ctx.allocator);
+    if (!ctx.messages) return NULL;
+    rbli_result *found =
+        rbli_disk_cache_find(&ctx, e->engine->disk_cache, w->entry->key, w->node->type->desc->outputs);
+    tell_notes(e, w, &ctx);
+    return found;
+}
+
+void rbli_work_put_on_disk(rbli_evaluation *e, rbli_node_work *w, const rbli_result *result)
+{
+    if (!e->engine->disk_cache) return;
+    rbl_context ctx = w->ctx;
+    ctx.messages = rbli_messages_create(ctx.allocator);
+    if (!ctx.messages) return;
+    rbli_disk_cache_put(&ctx, e->engine->disk_cache, w->entry->key, result);
+    tell_notes(e, w, &ctx);
+}
+
+void rbli_work_reject(rbli_evaluation *e, rbli_node_work *w, rbli_hash key, const char *why)
+{
+    rbli_cache_remove(e->engine->cache, key);
+    if (!e->engine->disk_cache) return;
+    rbl_context ctx = w->ctx;
+    ctx.messages = rbli_messages_create(ctx.allocator);
+    if (!ctx.messages) return;
+    rbli_disk_cache_reject(&ctx, e->engine->disk_cache, key, why);
+    tell_notes(e, w, &ctx);
+}
+
+rbl_status rbli_work_unpack_inputs(rbli_evaluation *e, rbli_node_work *w)
+{
+    for (uint32_t i = 0; i < w->node->ref_count; i++) {
+        if (!rbli_value_is_packed(w->inputs[i])) continue;
+        rbl_context quiet = w->ctx;
+        quiet.messages = NULL;
+        rbl_status status = rbli_value_unpack(&quiet, w->inputs[i]);
+        if (status == RBL_OK) continue;
+        if (status == RBL_ERR_NO_MEMORY || status == RBL_ERR_CANCELLED) return status;
+        const rbli_run_node *from = &e->run->nodes[e->run_index[w->node->refs[i].node]];
+        rbli_work_reject(e, w, from->key, "its collection cannot be unpacked");
+        atomic_store(&e->undecodable, true);
+        return RBL_ERR_INTERNAL;
+    }
+    return RBL_OK;
+}
+
+rbl_status rbli_work_unpack_outputs(rbli_evaluation *e, rbli_node_work *w)
+{
+    const rbli_result *result = w->entry->result;
+    for (size_t i = 0; i < result->output_count; i++) {
+        rbl_context quiet = w->ctx;
+        quiet.messages = NULL;
+        rbl_status status = rbli_value_unpack(&quiet, result->outputs[i]);
+        if (status == RBL_OK) continue;
+        if (status == RBL_ERR_NO_MEMORY || status == RBL_ERR_CANCELLED) return status;
+        rbli_work_reject(e, w, w->entry->key, "its collection cannot be unpacked");
+        atomic_store(&e->undecodable, true);
+        return RBL_ERR_INTERNAL;
+    }
+    return RBL_OK;
+}
