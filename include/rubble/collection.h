@@ -5,11 +5,16 @@
 /// in rubble/rubble.h.
 ///
 ///     rbl_collection *out = NULL;
-///     rbl_status status = rbl_collection_copy(ctx, rbl_call_input_collection(call, "collection"), &out);
 ///     double (*transform)[16];
-///     if (status == RBL_OK) status = rbl_collection_write(ctx, out, "bone", "transform", RBL_MAT4, (void
-///     **)&transform); if (status == RBL_OK) … if (status == RBL_OK) rbl_call_set_output_collection(call,
-///     "collection", out); else rbl_collection_release(out);
+///     rbl_status status = rbl_collection_copy(ctx, rbl_call_input_collection(call, "collection"), &out);
+///     if (status == RBL_OK)
+///         status = rbl_collection_write(ctx, out, "bone", "transform", RBL_MAT4, (void **)&transform);
+///     if (status != RBL_OK) {
+///         rbl_collection_release(out);
+///         return status;
+///     }
+///     … change transform[bone] …
+///     rbl_call_set_output_collection(call, "collection", out);
 ///
 /// Rules
 /// - A node changes only collections that it created or copied, before it hands them on.

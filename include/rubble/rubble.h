@@ -15,19 +15,18 @@
 ///
 /// Rules for the whole interface
 /// - A function that can fail returns rbl_status. Outputs are set on success only, unless their comment says
-/// otherwise.
+///   otherwise.
 /// - Who creates destroys: `rbl_x_create` (or load, evaluate) with `rbl_x_destroy`; destroying NULL is fine.
-/// What a getter
-///   returns is borrowed and lives as long as the handle it was got from.
+///   What a getter returns is borrowed and lives as long as the handle it was got from.
 /// - Options structs begin with their size and are filled by their init function; NULL stands for the
-/// defaults.
+///   defaults.
 /// - `messages` parameters take the address of a list that is created when it is NULL and appended to
-/// otherwise; the caller
-///   destroys it, also after a failure. The address itself may be NULL: messages are then dropped.
+///   otherwise; the caller destroys it, also after a failure. The address itself may be NULL: messages are
+///   then dropped.
 /// - Strings are UTF-8. Sizes are bytes, times milliseconds, lengths the mesh's own unit.
 /// - A const handle may be used from several threads at once. Setters and destroyers need the handle for
-/// themselves, except
-///   that a graph may be changed while it is evaluated: the evaluation goes on with what it began with.
+///   themselves, except that a graph may be changed while it is evaluated: the evaluation goes on with what
+///   it began with.
 
 #include "rubble/mesh.h"
 #include "rubble/node.h"
@@ -216,8 +215,8 @@ RBL_API void rbl_graph_destroy(rbl_graph *graph);
 RBL_API const char *rbl_graph_file(const rbl_graph *graph);
 /// Calls `fn` for every file that the graph's results depend on, as far as known now: the graph file, the
 /// files that parameters name, and those that nodes read besides when they were last evaluated (an .mtl, a
-/// glTF buffer). A file may come several times, and need not exist. `is_graph`: it must be
-/// loaded anew when it changes. For programs that watch files.
+/// glTF buffer). A file may come several times, and need not exist. `is_graph`: it must be loaded anew when
+/// it changes. For programs that watch files.
 /// @return RBL_OK · RBL_ERR_NO_MEMORY
 RBL_API rbl_status rbl_graph_each_file(
     const rbl_graph *graph, void (*fn)(void *user, const char *path, bool is_graph), void *user);
