@@ -148,14 +148,14 @@ static void each_result(const rbl_run *run,
     for (size_t i = 0; i < count; i++) {
         if (!is_terminal(rbl_run_node(run, i))) continue;
         const rbl_collection *collection = collection_of(run, i);
-        if (!collection || cli_summarize(collection, &summary) != RBL_OK) continue;
+        if (!collection || cli_summarize(collection, false, &summary) != RBL_OK) continue;
         print(rbl_run_node(run, i)->node, collection, &summary);
         printed++;
     }
     for (size_t i = count; i-- > 0 && !printed;) {
         const rbl_value *value = rbl_run_value(run, rbl_run_node(run, i)->node);
         const rbl_collection *collection = value ? rbl_value_collection(value) : NULL;
-        if (!collection || cli_summarize(collection, &summary) != RBL_OK) continue;
+        if (!collection || cli_summarize(collection, false, &summary) != RBL_OK) continue;
         print(rbl_run_node(run, i)->node, collection, &summary);
         printed++;
     }

@@ -226,7 +226,7 @@ static int show(const char *file, const rbl_run *run, bool bones, bool json)
     const rbl_value *value = rbl_run_value(run, "file");
     const rbl_collection *collection = value ? rbl_value_collection(value) : NULL;
     cli_summary summary;
-    rbl_status status = collection ? cli_summarize(collection, &summary) : RBL_ERR_COLLECTION;
+    rbl_status status = collection ? cli_summarize(collection, true, &summary) : RBL_ERR_COLLECTION;
     if (status != RBL_OK) {
         cli_error("%s: %s", file, rbl_status_text(status));
         return EXIT_EVALUATION;

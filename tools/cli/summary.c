@@ -184,7 +184,7 @@ static bool ranges_are_good(const arrays *a)
     return true;
 }
 
-rbl_status cli_summarize(const rbl_collection *collection, cli_summary *s)
+rbl_status cli_summarize(const rbl_collection *collection, bool surfaces, cli_summary *s)
 {
     arrays a;
     *s = (cli_summary){.smallest = -1, .largest = -1};
@@ -198,9 +198,9 @@ rbl_status cli_summarize(const rbl_collection *collection, cli_summary *s)
     s->materials = rbl_collection_group_size(collection, "material");
     double *world = world_transforms(&a);
     uint32_t *seen = calloc(s->materials + 1, sizeof *seen);
-    int32_t *parent = calloc(a.vertex_count + 1, sizeof *parent);
-    int32_t(*edges)[3] = calloc(3 * a.face_count + 1, sizeof *edges);
-    rbl_status status = world && seen && parent && edges ? RBL_OK : RBL_ERR_NO_MEMORY;
+    int32_t *parent = surfaces ? calloc(a.vertex_count + 1, sizeof *parent) : NULL;
+    int32_t(*edges)[3] = surfaces ? calloc(3 * a.face_count + 1, sizeof *edges) : NULL;
+    rbl_status status = world && seen && (!surfaces || (parent && edges)) ? RBL_OK : RBL_ERR_NO_MEMORY;
     for (size_t b = 0; b < a.bone_count && status == RBL_OK; b++) {
         if (a.level && a.level[b] + 1 > s->levels) s->levels = a.level[b] + 1;
         int32_t geometry = a.bone_geometry[b];
@@ -216,7 +216,7 @@ rbl_status cli_summarize(const rbl_collection *collection, cli_summary *s)
             continue;
         }
         s->pieces++;
-        look_at_surface(&a, g, parent, edges, s);
+        if (surfaces) look_at_surface(&a, g, parent, edges, s);
         double volume = a.volume[g];
         s->volume += volume;
         if (s->smallest < 0 || volume < s->smallest_volume) {

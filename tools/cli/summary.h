@@ -8,8 +8,8 @@
 typedef struct cli_summary {
     size_t bones, clusters, pieces, sheets;
     size_t vertices, triangles, internal_triangles;
-    size_t shells;     /* parts of pieces that share vertices */
-    size_t open_edges; /* directed edges of pieces without their reverse */
+    size_t shells;     /* of surfaces: parts of pieces that share vertices */
+    size_t open_edges; /* of surfaces: directed edges of pieces without their reverse */
     size_t hulls;
     size_t materials;
     size_t draw_calls;         /* one a piece and material on it */
@@ -20,8 +20,9 @@ typedef struct cli_summary {
     int levels;
 } cli_summary;
 
+/// @param surfaces  look at how triangles hang together, too, which takes longer than all the rest
 /// @return RBL_OK · RBL_ERR_COLLECTION (its hierarchy is missing or damaged) · RBL_ERR_NO_MEMORY
-rbl_status cli_summarize(const rbl_collection *collection, cli_summary *out);
+rbl_status cli_summarize(const rbl_collection *collection, bool surfaces, cli_summary *out);
 /// The elements of an attribute of that type that is no list, NULL otherwise.
 const void *cli_attribute(
     const rbl_collection *collection, const char *group, const char *name, rbl_type type);
