@@ -183,6 +183,19 @@ def test_json_and_reports(folder):
         report = json.load(f)
     assert report["nodes"][0]["reason"] == "first run" and report["files"][0]["bytes"] > 0
     rubble(folder, "eval", "g.json", "--report", "no/r.json").expect(3, "error: no/r.json")
+    rubble(folder, "eval", "g.json", "--report", "out").expect(3, "error: out: Is a directory")
+    before = os.path.join(folder, "real.json")
+    with open(before, "w") as f:
+        f.write("old")
+    os.chmod(before, 0o640)
+    os.symlink("real.json", os.path.join(folder, "link.json"))
+    rubble(folder, "eval", "g.json", "--report", "link.json").expect(0)
+    assert os.path.islink(os.path.join(folder, "link.json")) and os.stat(before).st_mode & 0o777 == 0o640
+    with open(before) as f:
+        assert json.load(f)["status"] == "done"
+    told = rubble(folder, "eval", "g.json", "--report", "/dev/stdout").expect(0)
+    assert '"graph_hash"' in told.out
+    assert not [name for name in os.listdir(folder) if name.endswith(".tmp")]
     json.loads(rubble(folder, "version", "--json").expect(0).out)
 
 

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/cli/files.h"
+
 static const char help[] =
     "usage: rubble dot GRAPH [--format dot|mermaid] [--report FILE] [--set NAME=VALUE]…\n"
     "\n"
@@ -30,39 +32,11 @@ typedef struct node_run {
     double wall_ms;
 } node_run;
 
-static char *read_text(const char *path)
-{
-    FILE *file = fopen(path, "rb");
-    char *text = NULL;
-    size_t length = 0, capacity = 0;
-    bool good = file != NULL;
-    while (good) {
-        if (capacity - length < 2) {
-            capacity = capacity ? capacity * 2 : 1 << 16;
-            char *grown = realloc(text, capacity);
-            good = grown != NULL;
-            if (!good) break;
-            text = grown;
-        }
-        size_t got = fread(text + length, 1, capacity - length - 1, file);
-        length += got;
-        if (got == 0) break;
-    }
-    good = good && !ferror(file);
-    if (good)
-        text[length] = '\0';
-    else
-        cli_error("%s: %s", path, strerror(errno));
-    if (file) fclose(file);
-    if (good) return text;
-    free(text);
-    return NULL;
-}
-
 /// A report as JSON, which the caller deletes; NULL when it was reported as wrong.
 static cJSON *read_report(const char *path)
 {
-    char *text = read_text(path);
+    size_t bytes = 0;
+    char *text = cli_read_file(path, &bytes);
     if (!text) return NULL;
     cJSON *report = cJSON_Parse(text);
     free(text);

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tools/cli/files.h"
 #include "tools/cli/summary.h"
 
 static const char help[] =
@@ -208,10 +209,7 @@ static int write_text(
         cli_error("%s", rbl_status_text(status));
         return EXIT_EVALUATION;
     }
-    FILE *file = fopen(path, "wb");
-    bool good = file && fputs(text, file) >= 0;
-    if (file && fclose(file) != 0) good = false;
-    if (!good) cli_error("%s: %s", path, strerror(errno));
+    bool good = cli_write_file(path, text, strlen(text));
     rbl_run_free_text(run, text);
     return good ? EXIT_DONE : EXIT_FILE;
 }

@@ -2,11 +2,10 @@
 
 #include "tools/cli/cli.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
+
+#include "tools/cli/files.h"
 
 static const char fmt_help[] =
     "usage: rubble fmt GRAPH [--check | --print]\n"
@@ -32,61 +31,11 @@ static const char migrate_help[] = "usage: rubble migrate GRAPH [--check | --pri
 typedef rbl_status (*rewrite_function)(const rbl_engine *engine, const char *name, const char *text,
     size_t bytes, rbl_messages **messages, char **out);
 
-/// The whole file with a zero byte behind it; NULL when it cannot be read (printed).
-static char *read_text(const char *path, size_t *bytes)
-{
-    FILE *file = fopen(path, "rb");
-    size_t capacity = 1 << 16, used = 0;
-    char *text = file ? malloc(capacity) : NULL;
-    while (text) {
-        used += fread(text + used, 1, capacity - used - 1, file);
-        if (used < capacity - 1) break;
-        char *larger = realloc(text, capacity *= 2);
-        if (!larger) free(text);
-        text = larger;
-    }
-    bool bad = !file || ferror(file);
-    if (bad) cli_error("%s: %s", path, strerror(errno));
-    if (file) fclose(file);
-    if (bad) {
-        free(text);
-        return NULL;
-    }
-    if (text) text[used] = '\0';
-    *bytes = used;
-    return text;
-}
-
-/// Puts `text` in the file's place; its rights stay.
-static int replace_file(const char *path, const char *text)
-{
-    size_t bytes = strlen(path) + 8;
-    char *temporary = malloc(bytes);
-    if (!temporary) return EXIT_EVALUATION;
-    snprintf(temporary, bytes, "%s.XXXXXX", path);
-    struct stat info;
-    int handle = stat(path, &info) == 0 ? mkstemp(temporary) : -1;
-    FILE *file = handle >= 0 ? fdopen(handle, "wb") : NULL;
-    bool good =
-        file && fputs(text, file) >= 0 && fflush(file) == 0 && fchmod(handle, info.st_mode & 07777) == 0;
-    if (file)
-        good = fclose(file) == 0 && good;
-    else if (handle >= 0)
-        close(handle);
-    good = good && rename(temporary, path) == 0;
-    if (!good) {
-        cli_error("%s: %s", path, strerror(errno));
-        if (handle >= 0) unlink(temporary);
-    }
-    free(temporary);
-    return good ? EXIT_DONE : EXIT_FILE;
-}
-
 static int rewrite_file(
     rbl_engine *engine, rewrite_function rewrite, const char *path, bool check, bool print)
 {
     size_t bytes = 0;
-    char *text = read_text(path, &bytes), *formatted = NULL;
+    char *text = cli_read_file(path, &bytes), *formatted = NULL;
     if (!text) return EXIT_FILE;
     rbl_messages *messages = NULL;
     rbl_status status = rewrite(engine, path, text, bytes, &messages, &formatted);
@@ -103,7 +52,7 @@ static int rewrite_file(
                 path);
             code = EXIT_EVALUATION;
         } else if (!check && !same)
-            code = replace_file(path, formatted);
+            code = cli_write_file(path, formatted, strlen(formatted)) ? EXIT_DONE : EXIT_FILE;
     }
     rbl_engine_free_text(engine, formatted);
     rbl_messages_destroy(messages);

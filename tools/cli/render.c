@@ -3,13 +3,13 @@
 
 #include "tools/cli/render.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tools/cli/cli.h"
+#include "tools/cli/files.h"
 #include "tools/cli/render_scene.h"
 
 static const char help[] =
@@ -417,6 +417,17 @@ static char *default_output(const char *file)
     return out;
 }
 
+static int write_picture(const char *path, const unsigned char *rgb, const render_options *options)
+{
+    size_t bytes = 0;
+    void *png = render_encode_png(rgb, options->width, options->height, &bytes);
+    if (!png) cli_error("%s: out of memory", path);
+    bool good = png && cli_write_file(path, png, bytes);
+    if (good) printf("%s\n", path);
+    free(png);
+    return good ? EXIT_DONE : EXIT_FILE;
+}
+
 static int draw(const rbl_collection *collection, const settings *s)
 {
     asset a;
@@ -436,11 +447,8 @@ static int draw(const rbl_collection *collection, const settings *s)
     if (problem) {
         cli_error("%s: %s", s->file, problem);
         code = EXIT_EVALUATION;
-    } else if (!render_write_png(output, rgb, s->options.width, s->options.height)) {
-        cli_error("%s: %s", output, strerror(errno));
-        code = EXIT_FILE;
     } else {
-        printf("%s\n", output);
+        code = write_picture(output, rgb, &s->options);
     }
     free(triangles);
     free(rgb);

@@ -5,7 +5,6 @@
 
 #include "tools/cli/render_scene.h"
 
-#include <errno.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -471,7 +470,7 @@ const char *render_image(
     return problem;
 }
 
-bool render_write_png(const char *path, const unsigned char *rgb, size_t width, size_t height)
+void *render_encode_png(const unsigned char *rgb, size_t width, size_t height, size_t *bytes)
 {
     png_image image;
     memset(&image, 0, sizeof image);
@@ -479,13 +478,14 @@ bool render_write_png(const char *path, const unsigned char *rgb, size_t width, 
     image.width = (png_uint_32)width;
     image.height = (png_uint_32)height;
     image.format = PNG_FORMAT_RGB;
-    FILE *file = fopen(path, "wb");
-    if (!file) return false;
-    errno = EIO;
-    bool ok = png_image_write_to_stdio(&image, file, 0, rgb, 0, NULL) != 0;
-    ok = fclose(file) == 0 && ok;
-    if (!ok) remove(path);
-    return ok;
+    png_alloc_size_t size = PNG_IMAGE_PNG_SIZE_MAX(image);
+    void *png = malloc(size);
+    if (png && !png_image_write_to_memory(&image, png, &size, 0, rgb, 0, NULL)) {
+        free(png);
+        png = NULL;
+    }
+    *bytes = size;
+    return png;
 }
 
 void render_colour(double lightness, double chroma, double hue_deg, float out[3])

@@ -29,9 +29,8 @@ void render_options_init(render_options *options);
 const char *render_image(
     const render_triangle *triangles, size_t count, const render_options *options, unsigned char *rgb);
 
-/// Writes an 8-bit RGB picture. A file that cannot be finished is removed.
-/// @return true on success; else errno tells why
-bool render_write_png(const char *path, const unsigned char *rgb, size_t width, size_t height);
+/// An 8-bit RGB picture as the bytes of a PNG file, freed by the caller; NULL when out of memory.
+void *render_encode_png(const unsigned char *rgb, size_t width, size_t height, size_t *bytes);
 
 /// A pleasant linear RGB colour from OKLCh (Ottosson 2020), clamped to what a screen can show.
 void render_colour(double lightness, double chroma, double hue_deg, float out[3]);

@@ -1,0 +1,98 @@
+/// Whole files of the command itself: read at once, written to a temporary name and renamed.
+
+#include "tools/cli/files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tools/cli/cli.h"
+
+char *cli_read_file(const char *path, size_t *bytes)
+{
+    FILE *file = fopen(path, "rb");
+    size_t capacity = 1 << 16, used = 0;
+    char *text = file ? malloc(capacity) : NULL;
+    while (text) {
+        used += fread(text + used, 1, capacity - used - 1, file);
+        if (used < capacity - 1) break;
+        char *larger = realloc(text, capacity *= 2);
+        if (!larger) free(text);
+        text = larger;
+    }
+    if (!text || ferror(file)) {
+        cli_error("%s: %s", path, strerror(errno));
+        free(text);
+        text = NULL;
+    }
+    if (file) fclose(file);
+    if (text) text[used] = '\0';
+    *bytes = used;
+    return text;
+}
+
+static bool write_all(int handle, const char *data, size_t bytes)
+{
+    while (bytes > 0) {
+        ssize_t written = write(handle, data, bytes);
+        if (written < 0 && errno == EINTR) continue;
+        if (written <= 0) return false;
+        data += written;
+        bytes -= (size_t)written;
+    }
+    return true;
+}
+
+/// Closes in any case; keeps the errno of what failed first.
+static bool close_good(int handle, bool good)
+{
+    int kept = errno;
+    bool closed = handle < 0 || close(handle) == 0;
+    if (!good) errno = kept;
+    return good && closed;
+}
+
+static bool write_in_place(const char *path, const void *data, size_t bytes)
+{
+    int handle = open(path, O_WRONLY | O_CLOEXEC);
+    return close_good(handle, handle >= 0 && write_all(handle, data, bytes));
+}
+
+static bool write_and_rename(const char *path, const struct stat *before, const void *data, size_t bytes)
+{
+    size_t length = strlen(path) + 32;
+    char *temporary = malloc(length);
+    if (!temporary) return false;
+    snprintf(temporary, length, "%s.%ld.tmp", path, (long)getpid());
+    int handle = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
+    bool good = handle >= 0 && write_all(handle, data, bytes) &&
+                (!before || fchmod(handle, before->st_mode & 07777) == 0);
+    good = close_good(handle, good) && rename(temporary, path) == 0;
+    int kept = errno;
+    if (!good && handle >= 0) unlink(temporary);
+    free(temporary);
+    errno = kept;
+    return good;
+}
+
+bool cli_write_file(const char *path, const void *data, size_t bytes)
+{
+    struct stat info;
+    bool exists = stat(path, &info) == 0, good;
+    if (exists && S_ISDIR(info.st_mode)) {
+        errno = EISDIR;
+        good = false;
+    } else if (exists && !S_ISREG(info.st_mode)) {
+        good = write_in_place(path, data, bytes);
+    } else {
+        char *target = exists ? realpath(path, NULL) : NULL;
+        good = write_and_rename(target ? target : path, exists ? &info : NULL, data, bytes);
+        free(target);
+    }
+    if (!good) cli_error("%s: %s", path, strerror(errno));
+    return good;
+}
