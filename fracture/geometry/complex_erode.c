@@ -1,5 +1,5 @@
 /// Grout: each cell clipped by its own facets' planes moved inward, which is its erosion by a ball
-/// (CUTTERS.md).
+/// (CUTTERS.md). Where no facet vanishes, its corners move instead.
 
 #include "fracture/geometry/complex_erode.h"
 
@@ -9,43 +9,59 @@
 
 /// Corners closer to a plane than this, relative to the extent of the complex, lie on it.
 static const double ON_PLANE = 1e-12;
+/// Three facets whose unit normals span less than this meet in no point that is worth a short cut.
+static const double FLAT_CORNER = 1e-3;
 
 typedef struct corner {
-    double x[3];    /* from the cell's first vertex */
-    double height;  /* above the clipping plane */
-    int32_t number; /* in the new complex; −1: not there yet */
+    double x[3];        /* from the cell's first vertex */
+    double height;      /* above the clipping plane */
+    int32_t number;     /* in the new complex; −1: not there yet */
+    int32_t vertex;     /* of the old complex; −1: made by clipping */
+    int32_t facets[3];  /* of the cell as it came; the first three */
+    int8_t facet_count; /* 4: more than three */
     int8_t sign;
 } corner;
+
+/// A facet's plane: unit outward normal, and offset from the cell's first vertex.
+typedef struct facet_plane {
+    double normal[3], offset;
+    int32_t facet;
+} facet_plane;
 
 /// Where the clipping plane meets an edge of the cell.
 typedef struct crossing {
     int32_t low, high, corner;
 } crossing;
 
-/// A side of the clipped cell that lies in the clipping plane, as the facet beside it walks it.
-typedef struct plane_side {
+/// An edge of the clipped cell in the clipping plane, as the side beside it walks it.
+typedef struct rim_edge {
     int32_t from, to;
-} plane_side;
+} rim_edge;
+
+/// A facet of the cell while it is clipped.
+typedef struct cell_side {
+    int32_t first, count; /* corners, in `loops` */
+    int32_t facet;        /* of the old complex */
+} cell_side;
 
 typedef struct eroder {
     rbl_context *ctx;
     const rbli_cell_complex *k;
     double distance, tolerance;
     int32_t *start, *facets; /* facets of each cell */
+    int32_t *corner_of;      /* [vertices of k] corner of the cell, where that says so, too */
     RBLI_ARRAY(corner) corners;
-    rbli_facet_list now, next; /* the cell's facets, outward; cells are not used, origin is the facet of k */
+    RBLI_ARRAY(facet_plane) planes;
+    RBLI_ARRAY(double) places;   /* [3 ×] where corners move */
+    RBLI_ARRAY(cell_side) sides; /* of the cell, outward */
+    RBLI_ARRAY(int32_t) loops;
     RBLI_ARRAY(crossing) crossings;
-    RBLI_ARRAY(plane_side) sides;
+    RBLI_ARRAY(rim_edge) rim;
     RBLI_ARRAY(int32_t) loop;
     rbli_facet_list made;
     RBLI_ARRAY(corner) vertices; /* of the new complex: x alone */
     RBLI_ARRAY(int32_t) sites;
 } eroder;
-
-static void clear_facets(rbli_facet_list *list)
-{
-    list->start.count = list->vertices.count = list->cells.count = list->origin.count = 0;
-}
 
 /// The facets of each ordinary cell.
 static rbl_status list_cell_facets(eroder *e)
@@ -73,43 +89,43 @@ static rbl_status load_cell(eroder *e, size_t cell)
     const rbli_cell_complex *k = e->k;
     const double *base = k->vertices[k->facet_vertices[k->facet_start[e->facets[e->start[cell]]]]];
     e->corners.count = 0;
-    e->crossings.count = 0; /* here: vertex → corner */
-    clear_facets(&e->now);
+    e->sides.count = e->loops.count = 0;
     for (int32_t i = e->start[cell]; i < e->start[cell + 1]; i++) {
         int32_t f = e->facets[i], begin = k->facet_start[f], count = k->facet_start[f + 1] - begin;
         bool outward = k->facet_cells[f][0] == (int32_t)cell;
-        e->loop.count = 0;
-        RBL_TRY(rbli_array_reserve(e->ctx, &e->loop, (size_t)count));
+        RBL_TRY(rbli_array_push(e->ctx, &e->sides, ((cell_side){(int32_t)e->loops.count, count, f})));
+        RBL_TRY(rbli_array_reserve(e->ctx, &e->loops, (size_t)count));
         for (int32_t j = 0; j < count; j++) {
-            int32_t vertex = k->facet_vertices[begin + (outward ? j : count - 1 - j)], at = -1;
-            for (size_t c = 0; c < e->crossings.count && at < 0; c++)
-                if (e->crossings.data[c].low == vertex) at = e->crossings.data[c].corner;
-            if (at < 0) {
-                corner made = {.number = -1};
+            int32_t vertex = k->facet_vertices[begin + (outward ? j : count - 1 - j)];
+            int32_t at = e->corner_of[vertex];
+            if ((size_t)at >= e->corners.count || e->corners.data[at].vertex != vertex) {
+                corner made = {.number = -1, .vertex = vertex};
                 for (int a = 0; a < 3; a++)
                     made.x[a] = k->vertices[vertex][a] - base[a];
-                at = (int32_t)e->corners.count;
+                at = e->corner_of[vertex] = (int32_t)e->corners.count;
                 RBL_TRY(rbli_array_push(e->ctx, &e->corners, made));
-                RBL_TRY(rbli_array_push(e->ctx, &e->crossings, ((crossing){vertex, vertex, at})));
             }
-            e->loop.data[e->loop.count++] = at;
+            corner *c = &e->corners.data[at];
+            if (c->facet_count < 3) c->facets[c->facet_count] = i - e->start[cell];
+            if (c->facet_count < 4) c->facet_count++;
+            e->loops.data[e->loops.count++] = at;
         }
-        RBL_TRY(rbli_facet_list_add(e->ctx, &e->now, e->loop.data, e->loop.count, 0, 0, f));
     }
 done:
     return status;
 }
 
-/// The plane of facet i of the loaded cell: unit outward normal (Newell) and offset; false without area.
+/// The plane of side i of the loaded cell: unit outward normal (Newell) and offset; false without area.
 static bool plane_of(const eroder *e, size_t i, double normal[3], double *offset)
 {
-    int32_t begin = e->now.start.data[i], end = e->now.start.data[i + 1];
-    const double *origin = e->corners.data[e->now.vertices.data[begin]].x;
+    const int32_t *loop = e->loops.data + e->sides.data[i].first;
+    int32_t count = e->sides.data[i].count;
+    const double *origin = e->corners.data[loop[0]].x;
     double mean[3] = {0, 0, 0}, length = 0;
     normal[0] = normal[1] = normal[2] = 0;
-    for (int32_t j = begin; j < end; j++) {
-        const double *p = e->corners.data[e->now.vertices.data[j]].x;
-        const double *q = e->corners.data[e->now.vertices.data[j + 1 < end ? j + 1 : begin]].x;
+    for (int32_t j = 0; j < count; j++) {
+        const double *p = e->corners.data[loop[j]].x;
+        const double *q = e->corners.data[loop[j + 1 < count ? j + 1 : 0]].x;
         for (int a = 0; a < 3; a++) {
             int b = (a + 1) % 3, c = (a + 2) % 3;
             normal[a] += (p[b] - origin[b]) * (q[c] - origin[c]) - (p[c] - origin[c]) * (q[b] - origin[b]);
@@ -123,7 +139,7 @@ static bool plane_of(const eroder *e, size_t i, double normal[3], double *offset
     *offset = 0;
     for (int a = 0; a < 3; a++) {
         normal[a] /= length;
-        *offset += normal[a] * (origin[a] + mean[a] / (end - begin));
+        *offset += normal[a] * (origin[a] + mean[a] / count);
     }
     return true;
 }
@@ -140,7 +156,7 @@ static rbl_status cross_edge(eroder *e, int32_t a, int32_t b, int32_t *out)
         }
     const corner *p = &e->corners.data[low], *q = &e->corners.data[high];
     double t = p->height / (p->height - q->height);
-    corner made = {.number = -1};
+    corner made = {.number = -1, .vertex = -1};
     for (int k = 0; k < 3; k++)
         made.x[k] = p->x[k] + t * (q->x[k] - p->x[k]);
     *out = (int32_t)e->corners.count;
@@ -150,61 +166,80 @@ done:
     return status;
 }
 
-/// Keeps the part of a facet below the plane; notes its sides in the plane.
-static rbl_status clip_facet(eroder *e, size_t f)
+/// Keeps the part of a side below the plane, perhaps nothing; notes its edges in the plane.
+static rbl_status clip_side(eroder *e, cell_side *s)
 {
     rbl_status status = RBL_OK;
-    int32_t begin = e->now.start.data[f], end = e->now.start.data[f + 1];
-    bool below = false;
-    e->loop.count = 0;
-    RBL_TRY(rbli_array_reserve(e->ctx, &e->loop, 2 * (size_t)(end - begin)));
-    for (int32_t i = begin; i < end; i++) {
-        int32_t a = e->now.vertices.data[i], b = e->now.vertices.data[i + 1 < end ? i + 1 : begin];
-        int8_t from = e->corners.data[a].sign, to = e->corners.data[b].sign;
-        below |= from < 0;
-        if (from <= 0) e->loop.data[e->loop.count++] = a;
-        if (from * to < 0) {
-            int32_t made;
-            RBL_TRY(cross_edge(e, a, b, &made));
-            e->loop.data[e->loop.count++] = made;
-        }
+    int32_t first = s->first, count = s->count;
+    bool below = false, above = false;
+    for (int32_t i = 0; i < count; i++) {
+        below |= e->corners.data[e->loops.data[first + i]].sign < 0;
+        above |= e->corners.data[e->loops.data[first + i]].sign > 0;
     }
-    size_t count = e->loop.count;
-    if (!below || count < 3) return RBL_OK;
-    RBL_TRY(rbli_facet_list_add(e->ctx, &e->next, e->loop.data, count, 0, 0, e->now.origin.data[f]));
-    for (size_t i = 0; i < count; i++) {
-        int32_t a = e->loop.data[i], b = e->loop.data[i + 1 < count ? i + 1 : 0];
+    if (below && above) {
+        RBL_TRY(rbli_array_reserve(e->ctx, &e->loops, 2 * (size_t)count));
+        s->first = (int32_t)e->loops.count;
+        for (int32_t i = 0; i < count; i++) {
+            int32_t a = e->loops.data[first + i], b = e->loops.data[first + (i + 1 < count ? i + 1 : 0)];
+            int8_t from = e->corners.data[a].sign, to = e->corners.data[b].sign;
+            if (from <= 0) e->loops.data[e->loops.count++] = a;
+            if (from * to < 0) {
+                int32_t made;
+                RBL_TRY(cross_edge(e, a, b, &made));
+                e->loops.data[e->loops.count++] = made;
+            }
+        }
+        s->count = (int32_t)e->loops.count - s->first;
+    }
+    if (!below || s->count < 3) s->count = 0;
+    const int32_t *loop = e->loops.data + s->first;
+    for (int32_t i = 0; i < s->count; i++) {
+        int32_t a = loop[i], b = loop[i + 1 < s->count ? i + 1 : 0];
         if (e->corners.data[a].sign == 0 && e->corners.data[b].sign == 0)
-            RBL_TRY(rbli_array_push(e->ctx, &e->sides, ((plane_side){a, b})));
+            RBL_TRY(rbli_array_push(e->ctx, &e->rim, ((rim_edge){a, b})));
     }
 done:
     return status;
 }
 
-/// Closes the clipped cell: the sides that no two facets share, walked backwards, are the new facet.
-static rbl_status close_cell(eroder *e, int32_t origin)
+/// Appends a side with the corners loop[0] … loop[count − 1].
+static rbl_status add_side(eroder *e, const int32_t *loop, size_t count, int32_t facet)
 {
     rbl_status status = RBL_OK;
-    plane_side *sides = e->sides.data;
-    size_t count = e->sides.count;
+    RBL_TRY(rbli_array_reserve(e->ctx, &e->loops, count));
+    RBL_TRY(
+        rbli_array_push(e->ctx, &e->sides, ((cell_side){(int32_t)e->loops.count, (int32_t)count, facet})));
+    memcpy(e->loops.data + e->loops.count, loop, count * sizeof *loop);
+    e->loops.count += count;
+done:
+    return status;
+}
+
+/// Closes the clipped cell: the rim edges that no two sides share, walked backwards, are the new side.
+static rbl_status close_cell(eroder *e, int32_t facet)
+{
+    rbl_status status = RBL_OK;
+    rim_edge *rim = e->rim.data;
+    size_t count = e->rim.count;
     for (size_t i = 0; i < count; i++)
-        for (size_t j = i + 1; j < count && sides[i].from >= 0; j++)
-            if (sides[i].from == sides[j].to && sides[i].to == sides[j].from) {
-                sides[i].from = sides[j].from = -1;
-                sides[i].to = sides[j].to = -1;
+        for (size_t j = i + 1; j < count && rim[i].from >= 0; j++)
+            if (rim[i].from == rim[j].to && rim[i].to == rim[j].from) {
+                rim[i].from = rim[j].from = -1;
+                rim[i].to = rim[j].to = -1;
             }
+    e->loop.count = 0;
     RBL_TRY(rbli_array_reserve(e->ctx, &e->loop, count + 1));
     for (size_t i = 0; i < count; i++) {
-        if (sides[i].from < 0) continue;
-        int32_t at = sides[i].to;
+        if (rim[i].from < 0) continue;
+        int32_t at = rim[i].to;
         e->loop.count = 0;
         e->loop.data[e->loop.count++] = at;
         for (bool found = true; found;) {
             found = false;
             for (size_t j = i; j < count && !found; j++) {
-                if (sides[j].to != at || sides[j].from < 0) continue;
-                at = sides[j].from;
-                sides[j].from = sides[j].to = -1;
+                if (rim[j].to != at || rim[j].from < 0) continue;
+                at = rim[j].from;
+                rim[j].from = rim[j].to = -1;
                 found = true;
             }
             if (!found) break;
@@ -215,9 +250,8 @@ static rbl_status close_cell(eroder *e, int32_t origin)
                 e->loop.data[e->loop.count++] = at;
                 continue;
             }
-            if (e->loop.count - place >= 3) /* back at a corner: a facet of its own */
-                RBL_TRY(rbli_facet_list_add(
-                    e->ctx, &e->next, e->loop.data + place, e->loop.count - place, 0, 0, origin));
+            if (e->loop.count - place >= 3) /* back at a corner: a side of its own */
+                RBL_TRY(add_side(e, e->loop.data + place, e->loop.count - place, facet));
             e->loop.count = place + 1;
         }
     }
@@ -226,10 +260,11 @@ done:
 }
 
 /// @param left  false when nothing of the cell remains
-static rbl_status clip_cell(eroder *e, const double normal[3], double offset, int32_t origin, bool *left)
+static rbl_status clip_cell(eroder *e, const facet_plane *plane, bool *left)
 {
     rbl_status status = RBL_OK;
     bool above = false, below = false;
+    const double *normal = plane->normal, offset = plane->offset - e->distance;
     for (size_t i = 0; i < e->corners.count; i++) {
         corner *c = &e->corners.data[i];
         if (c->sign > 0) continue; /* clipped off before */
@@ -240,15 +275,16 @@ static rbl_status clip_cell(eroder *e, const double normal[3], double offset, in
     }
     *left = below;
     if (!above || !below) return RBL_OK;
-    e->sides.count = e->crossings.count = 0;
-    clear_facets(&e->next);
-    for (size_t f = 0; f < e->now.origin.count; f++)
-        RBL_TRY(clip_facet(e, f));
-    RBL_TRY(close_cell(e, origin));
-    rbli_facet_list swap = e->now;
-    e->now = e->next;
-    e->next = swap;
-    *left = e->now.origin.count >= 4;
+    e->rim.count = e->crossings.count = 0;
+    size_t kept = 0;
+    for (size_t i = 0; i < e->sides.count; i++) {
+        cell_side clipped = e->sides.data[i];
+        RBL_TRY(clip_side(e, &clipped));
+        if (clipped.count) e->sides.data[kept++] = clipped;
+    }
+    e->sides.count = kept;
+    RBL_TRY(close_cell(e, plane->facet));
+    *left = e->sides.count >= 4;
 done:
     return status;
 }
@@ -260,10 +296,11 @@ static rbl_status store_cell(eroder *e, size_t cell)
     const rbli_cell_complex *k = e->k;
     const double *base = k->vertices[k->facet_vertices[k->facet_start[e->facets[e->start[cell]]]]];
     int32_t number = (int32_t)e->sites.count;
-    for (size_t f = 0; f < e->now.origin.count; f++) {
-        int32_t begin = e->now.start.data[f], end = e->now.start.data[f + 1];
-        for (int32_t i = begin; i < end; i++) {
-            corner *c = &e->corners.data[e->now.vertices.data[i]];
+    for (size_t i = 0; i < e->sides.count; i++) {
+        const cell_side *s = &e->sides.data[i];
+        int32_t *loop = e->loops.data + s->first;
+        for (int32_t j = 0; j < s->count; j++) {
+            corner *c = &e->corners.data[loop[j]];
             if (c->number < 0) {
                 corner made = {.number = -1};
                 for (int a = 0; a < 3; a++)
@@ -271,12 +308,66 @@ static rbl_status store_cell(eroder *e, size_t cell)
                 c->number = (int32_t)e->vertices.count;
                 RBL_TRY(rbli_array_push(e->ctx, &e->vertices, made));
             }
-            e->now.vertices.data[i] = c->number;
+            loop[j] = c->number;
         }
-        RBL_TRY(rbli_facet_list_add(e->ctx, &e->made, e->now.vertices.data + begin, (size_t)(end - begin),
-            number, -1, k->facet_origin[e->now.origin.data[f]]));
+        RBL_TRY(rbli_facet_list_add(
+            e->ctx, &e->made, loop, (size_t)s->count, number, -1, k->facet_origin[s->facet]));
     }
     RBL_TRY(rbli_array_push(e->ctx, &e->sites, k->cell_site[cell]));
+done:
+    return status;
+}
+
+/// Where a corner's three planes meet once they have moved inward; false where they hardly do.
+static bool move_corner(const eroder *e, const corner *c, double out[3])
+{
+    const facet_plane *p = &e->planes.data[c->facets[0]], *q = &e->planes.data[c->facets[1]],
+                      *r = &e->planes.data[c->facets[2]];
+    const double *n[3] = {p->normal, q->normal, r->normal};
+    double offset[3] = {p->offset - e->distance, q->offset - e->distance, r->offset - e->distance};
+    double cross[3][3], det = 0;
+    for (int i = 0; i < 3; i++) {
+        const double *u = n[(i + 1) % 3], *v = n[(i + 2) % 3];
+        for (int a = 0; a < 3; a++)
+            cross[i][a] = u[(a + 1) % 3] * v[(a + 2) % 3] - u[(a + 2) % 3] * v[(a + 1) % 3];
+    }
+    for (int a = 0; a < 3; a++)
+        det += n[0][a] * cross[0][a];
+    if (fabs(det) < FLAT_CORNER) return false;
+    for (int a = 0; a < 3; a++)
+        out[a] = (offset[0] * cross[0][a] + offset[1] * cross[1][a] + offset[2] * cross[2][a]) / det;
+    return true;
+}
+
+/// Erodes a cell by moving its corners, where three facets meet at each and every edge keeps its direction:
+/// the length of an edge between moving planes is linear in how far they moved, so nothing vanished on the
+/// way. @return false, and the cell as it was, otherwise
+static rbl_status move_corners(eroder *e, bool *moved)
+{
+    rbl_status status = RBL_OK;
+    *moved = false;
+    RBL_TRY(rbli_array_reserve(e->ctx, &e->places, 3 * e->corners.count));
+    double(*place)[3] = (double(*)[3])e->places.data;
+    for (size_t i = 0; i < e->corners.count; i++)
+        if (e->corners.data[i].facet_count != 3 || !move_corner(e, &e->corners.data[i], place[i]))
+            return RBL_OK;
+    for (size_t i = 0; i < e->sides.count; i++) {
+        const int32_t *loop = e->loops.data + e->sides.data[i].first;
+        int32_t count = e->sides.data[i].count;
+        for (int32_t j = 0; j < count; j++) {
+            int32_t a = loop[j], b = loop[j + 1 < count ? j + 1 : 0];
+            double along = 0, square = 0;
+            for (int k = 0; k < 3; k++) {
+                double old = e->corners.data[b].x[k] - e->corners.data[a].x[k];
+                along += old * (place[b][k] - place[a][k]);
+                square += old * old;
+            }
+            if (!(along > e->tolerance * sqrt(square))) return RBL_OK;
+        }
+    }
+    for (size_t i = 0; i < e->corners.count; i++)
+        memcpy(e->corners.data[i].x, place[i], sizeof *place);
+    *moved = true;
 done:
     return status;
 }
@@ -284,24 +375,23 @@ done:
 static rbl_status erode_cell(eroder *e, size_t cell, bool *left)
 {
     rbl_status status = RBL_OK;
-    struct {
-        double normal[3], offset;
-        int32_t facet;
-    } plane, *planes = NULL;
-    size_t count = 0;
     RBL_TRY(load_cell(e, cell));
-    size_t facet_count = e->now.origin.count;
-    RBL_TRY_ALLOC(planes = rbli_alloc(e->ctx, facet_count, sizeof *planes));
-    for (size_t f = 0; f < facet_count; f++) {
-        plane.facet = e->now.origin.data[f];
-        if (plane_of(e, f, plane.normal, &plane.offset)) planes[count++] = plane;
+    e->planes.count = 0;
+    size_t count = e->sides.count;
+    RBL_TRY(rbli_array_reserve(e->ctx, &e->planes, count));
+    for (size_t i = 0; i < count; i++) {
+        facet_plane plane = {.facet = e->sides.data[i].facet};
+        if (plane_of(e, i, plane.normal, &plane.offset)) e->planes.data[e->planes.count++] = plane;
     }
-    *left = true;
-    for (size_t f = 0; f < count && *left; f++)
-        RBL_TRY(clip_cell(e, planes[f].normal, planes[f].offset - e->distance, planes[f].facet, left));
+    *left = false;
+    if (e->planes.count == count) RBL_TRY(move_corners(e, left));
+    if (!*left) {
+        *left = true;
+        for (size_t i = 0; i < e->planes.count && *left; i++)
+            RBL_TRY(clip_cell(e, &e->planes.data[i], left));
+    }
     if (*left) status = store_cell(e, cell);
 done:
-    rbli_free(e->ctx, planes);
     return status;
 }
 
@@ -384,6 +474,7 @@ rbl_status rbli_complex_erode(rbl_context *ctx, const rbli_cell_complex *complex
     eroder e = {.ctx = ctx, .k = complex, .distance = distance, .tolerance = ON_PLANE * extent_of(complex)};
     size_t gone = 0;
     RBL_TRY(list_cell_facets(&e));
+    RBL_TRY_ALLOC(e.corner_of = rbli_calloc(ctx, complex->vertex_count, sizeof *e.corner_of));
     for (size_t c = 0; c < complex->cell_count - complex->outside_cell_count; c++) {
         bool left;
         if ((c & 255) == 0 && rbli_cancelled(ctx)) {
@@ -398,14 +489,17 @@ rbl_status rbli_complex_erode(rbl_context *ctx, const rbli_cell_complex *complex
 done:
     rbli_free(ctx, e.start);
     rbli_free(ctx, e.facets);
+    rbli_free(ctx, e.corner_of);
     rbli_free(ctx, e.corners.data);
+    rbli_free(ctx, e.planes.data);
+    rbli_free(ctx, e.places.data);
     rbli_free(ctx, e.crossings.data);
     rbli_free(ctx, e.sides.data);
+    rbli_free(ctx, e.loops.data);
+    rbli_free(ctx, e.rim.data);
     rbli_free(ctx, e.loop.data);
     rbli_free(ctx, e.vertices.data);
     rbli_free(ctx, e.sites.data);
-    rbli_facet_list_free(ctx, &e.now);
-    rbli_facet_list_free(ctx, &e.next);
     rbli_facet_list_free(ctx, &e.made);
     return status;
 }

@@ -44,8 +44,11 @@ rbl_status rbli_cut(rbl_context *ctx, const rbli_mesh_view *mesh, const rbli_cel
         cut_wind_edges, cut_trace_mesh, cut_trace_facets, cut_find_twins};
     enum { PHASE_COUNT = sizeof phases / sizeof *phases };
     rbl_status status = RBL_OK;
-    cut_state state = {
-        .mesh_view = mesh, .complex_view = complex, .split_islands = !options || options->split_islands};
+    bool drop = options && options->drop_outside;
+    cut_state state = {.mesh_view = mesh,
+        .complex_view = complex,
+        .split_islands = !options || options->split_islands,
+        .dropped_cells = drop ? complex->outside_cell_count : 0};
     rbli_cut_result *result = NULL;
     RBL_TRY_ALLOC(result = rbli_calloc(ctx, 1, sizeof *result));
     double before = now_ms();

@@ -8,6 +8,8 @@
 
 typedef struct rbli_cut_options {
     bool split_islands; /* default true: unconnected parts of a cell become pieces of their own */
+    bool drop_outside;  /* default false; true: what lies in the complex's outside cells is no piece, which is
+                           cheaper than to drop such pieces afterwards */
 } rbli_cut_options;
 
 /// Two pieces that share facets.
@@ -37,6 +39,7 @@ typedef struct rbli_cut_result {
     size_t film_count;     /* parts without volume, thinner than rounding, left out */
     size_t negative_count; /* parts of negative volume that no piece holds (folds): joined to the largest part
                               of their cell or, alone there, left out */
+    bool outside_dropped;  /* with drop_outside: something lay in the outside cells */
     size_t split_edge_count; /* edges that got a middle point because a piece would have had them twice */
     double phase_ms[8]; /* wall times: mesh, complex, flood, labels, windings, mesh regions, facet regions,
                            assembly */

@@ -295,7 +295,7 @@ static rbl_status assemble_cell(
         items.count[kind] = (size_t)(a->start[kind][number + 1] - a->start[kind][number]);
         total += items.count[kind];
     }
-    if (total == 0) return RBL_OK;
+    if (total == 0 || cut_is_dropped(a->state, number)) return RBL_OK;
     c->film_count = c->negative_count = c->split_count = 0;
     RBL_TRY(cut_cell_build(ctx, a->state, &items, c));
     out->film_count += c->film_count;
@@ -545,6 +545,8 @@ rbl_status cut_assemble(rbl_context *ctx, cut_state *state, rbli_cut_result *res
     size_t vertex_count = (size_t)state->point_count + state->crossing_count + state->node_count;
     a.block_count = (cells + CELL_GRAIN - 1) / CELL_GRAIN;
     RBL_TRY(share_out(ctx, &a));
+    for (int kind = 0; kind < 3; kind++)
+        result->outside_dropped |= a.start[kind][cells - state->dropped_cells] < a.start[kind][cells];
     RBL_TRY_ALLOC(a.cap_piece = rbli_alloc(ctx, 2 * state->cap_count, sizeof(int32_t)));
     memset(a.cap_piece, 0xff, 2 * state->cap_count * sizeof(int32_t));
     RBL_TRY_ALLOC(a.cell_piece_count = rbli_calloc(ctx, cells + 1, sizeof(int32_t)));

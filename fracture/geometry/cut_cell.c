@@ -343,77 +343,104 @@ static bool edge_is_right(const double *a, const double *b, const double *p)
     return p[0] < a[0] + (p[1] - a[1]) * (b[0] - a[0]) / (b[1] - a[1]);
 }
 
-/// Rows of equal height in y, and the triangles that reach into each: points of a row meet no others.
-typedef struct triangle_rows {
-    double low, inverse;
-    int32_t count;
+/// A grid over the x–y plane, and the triangles that reach into each of its columns: a line along z through
+/// a point of a column meets no others.
+typedef struct triangle_columns {
+    double low[2], inverse[2];
+    int32_t count[2];
     int32_t *start, *items;
-} triangle_rows;
+} triangle_columns;
 
-enum { TRIANGLES_A_ROW = 64, MOST_ROWS = 4096 };
+enum { TRIANGLES_A_COLUMN = 4, MOST_COLUMNS_A_SIDE = 512, COPIES_A_TRIANGLE = 16 };
 
-static int32_t row_of(const triangle_rows *rows, double y)
+static int32_t column_along(const triangle_columns *columns, int axis, double x)
 {
-    double at = (y - rows->low) * rows->inverse;
-    return at <= 0 ? 0 : at >= rows->count ? rows->count - 1 : (int32_t)at;
+    double at = (x - columns->low[axis]) * columns->inverse[axis];
+    return at <= 0 ? 0 : at >= columns->count[axis] ? columns->count[axis] - 1 : (int32_t)at;
 }
 
-static void rows_of_triangle(
-    const cut_cell *c, const triangle_rows *rows, size_t triangle, int32_t *first, int32_t *last)
+/// The columns of a triangle: first and last along x, then along y.
+static void columns_of_triangle(
+    const cut_cell *c, const triangle_columns *columns, size_t triangle, int32_t span[4])
 {
     const int32_t *v = c->triangles.data[triangle].v;
-    double low = INFINITY, high = -INFINITY;
-    for (int i = 0; i < 3; i++) {
-        double y = c->positions.data[v[i]].at[1];
-        low = cut_min(low, y);
-        high = cut_max(high, y);
+    for (int axis = 0; axis < 2; axis++) {
+        double low = INFINITY, high = -INFINITY;
+        for (int i = 0; i < 3; i++) {
+            double x = c->positions.data[v[i]].at[axis];
+            low = cut_min(low, x);
+            high = cut_max(high, x);
+        }
+        span[2 * axis] = column_along(columns, axis, low);
+        span[2 * axis + 1] = column_along(columns, axis, high);
     }
-    *first = row_of(rows, low);
-    *last = row_of(rows, high);
 }
 
-static rbl_status make_rows(rbl_context *ctx, const cut_cell *c, triangle_rows *rows)
+/// Chooses columns so that a triangle lies in few of them, most of all where triangles are of very unlike
+/// sizes. @return how often triangles are listed
+static size_t size_columns(const cut_cell *c, triangle_columns *columns)
+{
+    double high[2] = {-INFINITY, -INFINITY};
+    columns->low[0] = columns->low[1] = INFINITY;
+    for (size_t v = 0; v < c->positions.count; v++)
+        for (int axis = 0; axis < 2; axis++) {
+            columns->low[axis] = cut_min(columns->low[axis], c->positions.data[v].at[axis]);
+            high[axis] = cut_max(high[axis], c->positions.data[v].at[axis]);
+        }
+    double side = sqrt((double)c->triangles.count / TRIANGLES_A_COLUMN);
+    int32_t wanted = (int32_t)cut_min(cut_max(side, 1), MOST_COLUMNS_A_SIDE);
+    for (;; wanted = (wanted + 1) / 2) {
+        size_t listed = 0;
+        for (int axis = 0; axis < 2; axis++) {
+            double size = high[axis] - columns->low[axis];
+            columns->count[axis] = wanted;
+            columns->inverse[axis] = size > 0 ? wanted / size : 0;
+        }
+        for (size_t t = 0; t < c->triangles.count; t++) {
+            int32_t span[4];
+            columns_of_triangle(c, columns, t, span);
+            listed += (size_t)(span[1] - span[0] + 1) * (size_t)(span[3] - span[2] + 1);
+        }
+        if (wanted == 1 || listed <= COPIES_A_TRIANGLE * c->triangles.count) return listed;
+    }
+}
+
+static rbl_status make_columns(rbl_context *ctx, const cut_cell *c, triangle_columns *columns)
 {
     rbl_status status = RBL_OK;
-    double high = -INFINITY;
-    rows->low = INFINITY;
-    for (size_t v = 0; v < c->positions.count; v++) {
-        rows->low = cut_min(rows->low, c->positions.data[v].at[1]);
-        high = cut_max(high, c->positions.data[v].at[1]);
-    }
-    size_t wanted = c->triangles.count / TRIANGLES_A_ROW + 1;
-    rows->count = (int32_t)(wanted < MOST_ROWS ? wanted : MOST_ROWS);
-    rows->inverse = high > rows->low ? rows->count / (high - rows->low) : 0;
-    RBL_TRY_ALLOC(rows->start = rbli_calloc(ctx, (size_t)rows->count + 2, sizeof *rows->start));
-    for (size_t t = 0; t < c->triangles.count; t++) {
-        int32_t first, last;
-        rows_of_triangle(c, rows, t, &first, &last);
-        for (int32_t row = first; row <= last; row++)
-            rows->start[row + 2]++;
-    }
-    for (int32_t row = 0; row < rows->count; row++)
-        rows->start[row + 2] += rows->start[row + 1];
-    RBL_TRY_ALLOC(rows->items = rbli_alloc(ctx, (size_t)rows->start[rows->count + 1], sizeof *rows->items));
-    for (size_t t = 0; t < c->triangles.count; t++) {
-        int32_t first, last;
-        rows_of_triangle(c, rows, t, &first, &last);
-        for (int32_t row = first; row <= last; row++)
-            rows->items[rows->start[row + 1]++] = (int32_t)t;
+    size_t listed = size_columns(c, columns), count = (size_t)columns->count[0] * (size_t)columns->count[1];
+    RBL_TRY_ALLOC(columns->start = rbli_calloc(ctx, count + 2, sizeof *columns->start));
+    RBL_TRY_ALLOC(columns->items = rbli_alloc(ctx, listed, sizeof *columns->items));
+    for (int pass = 0; pass < 2; pass++) {
+        for (size_t t = 0; t < c->triangles.count; t++) {
+            int32_t span[4];
+            columns_of_triangle(c, columns, t, span);
+            for (int32_t y = span[2]; y <= span[3]; y++)
+                for (int32_t x = span[0]; x <= span[1]; x++) {
+                    int32_t *start = &columns->start[y * columns->count[0] + x];
+                    if (pass == 0)
+                        start[2]++;
+                    else
+                        columns->items[start[1]++] = (int32_t)t;
+                }
+        }
+        for (size_t i = 0; i < count && pass == 0; i++)
+            columns->start[i + 2] += columns->start[i + 1];
     }
 done:
     return status;
 }
 
-/// How often each part winds around a point, from the triangles above it.
-static rbl_status wind_parts(rbl_context *ctx, cut_cell *c, const triangle_rows *rows, const double p[3])
+/// How often each part winds around a point, from the triangles above it. `windings` are zero before; the
+/// parts that may not be any more are listed in `touched`.
+static rbl_status wind_parts(
+    rbl_context *ctx, cut_cell *c, const triangle_columns *columns, const double p[3])
 {
     rbl_status status = RBL_OK;
-    c->windings.count = 0;
-    RBL_TRY(rbli_array_reserve(ctx, &c->windings, c->parts.count));
-    memset(c->windings.data, 0, c->parts.count * sizeof *c->windings.data);
-    int32_t row = row_of(rows, p[1]);
-    for (int32_t i = rows->start[row]; i < rows->start[row + 1]; i++) {
-        const int32_t *v = c->triangles.data[rows->items[i]].v;
+    c->touched.count = 0;
+    int32_t column = column_along(columns, 1, p[1]) * columns->count[0] + column_along(columns, 0, p[0]);
+    for (int32_t i = columns->start[column]; i < columns->start[column + 1]; i++) {
+        const int32_t *v = c->triangles.data[columns->items[i]].v;
         const double *q[3] = {
             c->positions.data[v[0]].at, c->positions.data[v[1]].at, c->positions.data[v[2]].at};
         int crossings =
@@ -425,10 +452,29 @@ static rbl_status wind_parts(rbl_context *ctx, cut_cell *c, const triangle_rows 
         if (normal == 0) continue;
         double z = q[0][2] -
                    ((uy * wz - uz * wy) * (p[0] - q[0][0]) + (uz * wx - ux * wz) * (p[1] - q[0][1])) / normal;
-        if (z > p[2]) c->windings.data[c->part_of.data[v[0]]] += normal > 0 ? 1 : -1;
+        if (!(z > p[2])) continue;
+        int32_t part = c->part_of.data[v[0]];
+        c->windings.data[part] += normal > 0 ? 1 : -1;
+        RBL_TRY(rbli_array_push(ctx, &c->touched, part));
     }
 done:
     return status;
+}
+
+/// The smallest solid part around part i, −1 for none. Clears the windings.
+static int32_t part_around(cut_cell *c, size_t i)
+{
+    int32_t around = -1;
+    for (size_t j = 0; j < c->touched.count; j++) {
+        int32_t part = c->touched.data[j];
+        const cut_part *q = &c->parts.data[part];
+        bool winds = c->windings.data[part] != 0;
+        c->windings.data[part] = 0;
+        if (!winds || part == (int32_t)i || q->owner < 0 || q->volume <= 0) continue;
+        const cut_part *best = around < 0 ? NULL : &c->parts.data[around];
+        if (!best || q->volume < best->volume || (q->volume == best->volume && part < around)) around = part;
+    }
+    return around;
 }
 
 /// Leaves out pieces that hold no more than was taken from them (overlapping shells of both senses).
@@ -458,7 +504,7 @@ static rbl_status own_parts(rbl_context *ctx, const cut_state *s, cut_cell *c)
     rbl_status status = RBL_OK;
     double thinnest = CUT_FILM_STEPS * s->grid.step;
     int32_t largest = -1;
-    triangle_rows rows = {0};
+    triangle_columns columns = {0};
     for (size_t i = 0; i < c->parts.count; i++) {
         cut_part *p = &c->parts.data[i];
         p->limit = thinnest * (p->area + thinnest * thinnest) + 0x1p-48 * p->noise;
@@ -472,14 +518,14 @@ static rbl_status own_parts(rbl_context *ctx, const cut_state *s, cut_cell *c)
     for (size_t i = 0; i < c->parts.count; i++) {
         cut_part *p = &c->parts.data[i];
         if (p->owner < 0 || p->volume > 0) continue;
-        if (!rows.start) RBL_TRY(make_rows(ctx, c, &rows));
-        RBL_TRY(wind_parts(ctx, c, &rows, c->positions.data[p->lowest].at));
-        int32_t around = -1;
-        for (size_t j = 0; j < c->parts.count; j++) {
-            const cut_part *q = &c->parts.data[j];
-            if (j == i || q->owner < 0 || q->volume <= 0 || c->windings.data[j] == 0) continue;
-            if (around < 0 || q->volume < c->parts.data[around].volume) around = (int32_t)j;
+        if (!columns.start) {
+            RBL_TRY(make_columns(ctx, c, &columns));
+            c->windings.count = 0;
+            RBL_TRY(rbli_array_reserve(ctx, &c->windings, c->parts.count));
+            memset(c->windings.data, 0, c->parts.count * sizeof *c->windings.data);
         }
+        RBL_TRY(wind_parts(ctx, c, &columns, c->positions.data[p->lowest].at));
+        int32_t around = part_around(c, i);
         if (around < 0) {
             c->negative_count++;
             around = largest;
@@ -490,8 +536,8 @@ static rbl_status own_parts(rbl_context *ctx, const cut_state *s, cut_cell *c)
         if (c->parts.data[i].owner >= 0) c->parts.data[i].owner = largest;
     drop_hollow_pieces(c);
 done:
-    rbli_free(ctx, rows.start);
-    rbli_free(ctx, rows.items);
+    rbli_free(ctx, columns.start);
+    rbli_free(ctx, columns.items);
     return status;
 }
 
@@ -570,7 +616,7 @@ void cut_cell_free(rbl_context *ctx, cut_cell *c)
 {
     void *arrays[] = {c->locals, c->triangles.data, c->ids.data, c->positions.data, c->part_of.data,
         c->middles.data, c->kept.data, c->parts.data, c->pieces.data, c->slots.data, c->first_halves.data,
-        c->halves.data, c->half_middles.data, c->windings.data};
+        c->halves.data, c->half_middles.data, c->windings.data, c->touched.data};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         rbli_free(ctx, arrays[i]);
 }

@@ -62,7 +62,7 @@ typedef struct cut_cell {
     size_t film_count, negative_count, split_count; /* summed over cells; the caller resets them */
     /* Scratch. */
     RBLI_ARRAY(cut_edge_slot) slots;
-    RBLI_ARRAY(int32_t) first_halves, halves, half_middles, windings;
+    RBLI_ARRAY(int32_t) first_halves, halves, half_middles, windings, touched;
 } cut_cell;
 
 /// Parts whose volume is below this many grid steps × their area are rounding, not pieces; contacts likewise.

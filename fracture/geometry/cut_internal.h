@@ -140,6 +140,7 @@ typedef struct cut_state {
     const rbli_mesh_view *mesh_view;
     const rbli_cell_complex *complex_view;
     bool split_islands;
+    size_t dropped_cells; /* so many cells at the end give no pieces */
     /* The union of two meshes: the complex is the second mesh, its triangles the facets between cell 0 inside
        and cell 1 outside; the mesh grows instead of shrinking, labels are windings of the complex, and
        regions are traced 1 − winding times. */
@@ -216,6 +217,11 @@ static inline int32_t cut_crossing_vertex(const cut_state *state, size_t crossin
 static inline int32_t cut_node_vertex(const cut_state *state, size_t node)
 {
     return state->point_count + (int32_t)(state->crossing_count + node);
+}
+/// Whether a cell gives no pieces.
+static inline bool cut_is_dropped(const cut_state *state, int32_t cell)
+{
+    return (size_t)cell >= state->complex_view->cell_count - state->dropped_cells;
 }
 /// Cells on the two sides of a facet.
 static inline const int32_t *cut_facet_cells(const cut_state *state, int32_t facet)

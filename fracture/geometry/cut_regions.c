@@ -378,6 +378,7 @@ static rbl_status trace_triangle(rbl_context *ctx, const cut_state *state, regio
         if (label < 0)
             return rbli_fail(ctx, RBL_ERR_INTERNAL, "cut: mesh triangle %d reaches outside of the complex",
                 record->triangle);
+        if (!state->unite && cut_is_dropped(state, label)) continue;
         r->triangles.count = 0;
         RBL_TRY(triangulate_region(ctx, r, i));
         RBL_TRY(rbli_array_reserve(ctx, &out->faces, r->triangles.count / 3));

@@ -671,7 +671,7 @@ static rbl_status assemble(
     RBL_TRY(rbli_fracture_sheets(ctx, job, l->kept_count, c, out->new_bones, out->new_count));
     for (size_t i = 0; i < job->cut_count; i++) {
         out->cut_count += is_broken(&job->cuts[i]);
-        out->lost_count += job->cuts[i].dropped_count && job->cuts[i].result->piece_count == 0;
+        out->lost_count += job->cuts[i].result->outside_dropped && job->cuts[i].result->piece_count == 0;
     }
     RBL_TRY(count_empty_cells(ctx, job, &out->empty_cell_count));
     out->vanished_count = job->vanished_count;

@@ -188,29 +188,11 @@ done:
     return status;
 }
 
-/// Drops the pieces of the outside cells. With nothing else left, the bone stays as it is.
-static rbl_status drop_outside(rbl_context *ctx, const rbli_cell_complex *k, bone_cut *cut)
-{
-    rbl_status status = RBL_OK;
-    rbli_cut_result *r = cut->result;
-    int32_t *group = rbli_alloc(ctx, r->piece_count, sizeof *group);
-    RBL_TRY_ALLOC(group);
-    size_t first_outside = k->cell_count - k->outside_cell_count;
-    for (size_t p = 0; p < r->piece_count; p++) {
-        bool outside = (size_t)r->piece_cell[p] >= first_outside;
-        group[p] = outside ? -1 : (int32_t)p;
-        cut->dropped_count += outside;
-    }
-    if (cut->dropped_count) RBL_TRY(rbli_regroup_pieces(ctx, r, group));
-done:
-    rbli_free(ctx, group);
-    return status;
-}
-
 static rbl_status cut_bone(rbl_context *ctx, const fracture_job *job, bone_cut *cut)
 {
     rbl_status status = RBL_OK;
-    rbli_cut_options options = {.split_islands = job->options->split_islands};
+    rbli_cut_options options = {
+        .split_islands = job->options->split_islands, .drop_outside = !job->options->keep_outside};
     const rbli_cell_complex *k = complex_of(job, cut);
     const rbli_cell_complex *gapless = cut->gapless ? cut->gapless : job->shared_gapless;
     rbli_cut_result *whole = NULL;
@@ -219,13 +201,11 @@ static rbl_status cut_bone(rbl_context *ctx, const fracture_job *job, bone_cut *
     if (job->options->close_vertex_distance > 0 || job->options->bridge_distance > 0)
         RBL_TRY(rbli_join_near_islands(
             ctx, cut->result, job->options->close_vertex_distance, job->options->bridge_distance));
-    if (k->outside_cell_count && !job->options->keep_outside) {
-        RBL_TRY(drop_outside(ctx, k, cut));
-        if (gapless) {
-            RBL_TRY(rbli_cut(ctx, &cut->mesh, gapless, &options, &whole));
-            RBL_TRY(rbli_contacts_across_gaps(
-                ctx, cut->result, k->cell_site, whole, gapless->cell_site, cut->mesh.triangle_count));
-        }
+    if (gapless && options.drop_outside) {
+        options.drop_outside = false;
+        RBL_TRY(rbli_cut(ctx, &cut->mesh, gapless, &options, &whole));
+        RBL_TRY(rbli_contacts_across_gaps(
+            ctx, cut->result, k->cell_site, whole, gapless->cell_site, cut->mesh.triangle_count));
     }
 done:
     rbli_cut_result_destroy(ctx, whole);

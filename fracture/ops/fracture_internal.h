@@ -19,7 +19,6 @@ typedef struct bone_cut {
     rbli_cell_complex *complex; /* own, or NULL for the shared one */
     rbli_cell_complex *gapless; /* likewise, before grout; NULL without */
     rbli_cut_result *result;
-    size_t dropped_count;              /* parts of the mortar that are no pieces */
     double sheet_min[3], sheet_max[3]; /* box of the attached sheets in world space, empty for none */
 } bone_cut;
 
@@ -57,7 +56,7 @@ static inline const rbli_cell_complex *complex_of(const fracture_job *job, const
 /// True when pieces take the bone's place; otherwise it stays as it is.
 static inline bool is_broken(const bone_cut *cut)
 {
-    return cut->result->piece_count > 1 || (cut->result->piece_count == 1 && cut->dropped_count > 0);
+    return cut->result->piece_count > 1 || (cut->result->piece_count == 1 && cut->result->outside_dropped);
 }
 
 #endif

@@ -101,7 +101,7 @@ static int measure(
         rbl_context *ctx = NULL;
         rbli_cell_complex *k = NULL;
         rbli_cut_result *result = NULL;
-        rbli_cut_options options = {.split_islands = true};
+        rbli_cut_options options = {true, .drop_outside = strncmp(kind, "bricks", 6) != 0};
         if (rbli_context_create(threads, &ctx) != RBL_OK) return 1;
         double start = cpu_ms();
         rbl_status status = make_complex(ctx, kind, pieces, mesh, &k);
