@@ -49,6 +49,7 @@ static const known_attribute known_attributes[] = {
     {"geometry", "bounds_min", RBL_VEC3, false, false},
     {"geometry", "bounds_max", RBL_VEC3, false, false},
     {"geometry", "volume", RBL_DOUBLE, false, false},
+    {"geometry", "collision_samples", RBL_VEC3, true, true},
     {"vertex", "position", RBL_VEC3, false, false},
     {"face", "vertices", RBL_INT32_3, false, false},
     {"face", "material", RBL_INT32, false, false},

@@ -30,6 +30,7 @@
 /// | geometry.vertex_start, vertex_count, face_start, face_count | INT32 | ranges, in order, without gaps |
 /// | geometry.bounds_min, bounds_max | VEC3 | in the bone's frame |
 /// | geometry.volume | DOUBLE | signed volume of the closed surface |
+/// | geometry.collision_samples | list of VEC3 | optional; in the bone's frame: its vertices, then points on it |
 /// | vertex.position | VEC3 | in the frame of its geometry's bone |
 /// | face.vertices | INT32_3 | indices into vertex (of the same geometry), counter-clockwise from outside |
 /// | face.material | INT32 | element of material |

@@ -139,6 +139,15 @@ static void put_state(const rbl_collection *collection, rbli_text_out *out, size
             colliders[b] >= 0 && colliders[b] < 4 ? shapes[colliders[b]] : "convex");
 }
 
+/// How many points for collisions lie on the surface of a piece, where there are any.
+static void put_samples(const rbli_asset_view *view, rbli_text_out *out, size_t bone)
+{
+    const rbli_buffer *samples = rbli_collection_buffer(view->collection, "geometry", "collision_samples");
+    int32_t geometry = view->geometry[bone];
+    if (!samples || geometry < 0) return;
+    rbli_put_format(out, ", \"collision_samples\": %zu", list_length(samples, (size_t)geometry));
+}
+
 static void put_bone(const rbli_asset_view *view, rbli_text_out *out, size_t b, const bone_sums *sums,
     const int32_t *first_hull, const int32_t *next_hull)
 {
@@ -182,6 +191,7 @@ static void put_bone(const rbli_asset_view *view, rbli_text_out *out, size_t b, 
     rbli_put_format(out, ", \"anchored\": %s, \"simulation\": \"%s\", \"sheet\": %s",
         anchored && anchored[b] ? "true" : "false", simulation_word(simulation, b),
         view->sheet && view->sheet[b] ? "true" : "false");
+    put_samples(view, out, b);
     put_state(collection, out, b);
     rbli_put(out, "}");
 }

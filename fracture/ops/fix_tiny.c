@@ -8,6 +8,7 @@
 #include "fracture/base/affine.h"
 #include "fracture/base/alloc.h"
 #include "fracture/geometry/fuse.h"
+#include "fracture/ops/collision_samples.h"
 #include "fracture/ops/proximity.h"
 #include "fracture/ops/surface.h"
 
@@ -583,6 +584,7 @@ static rbl_status replace_surface(
     const int32_t *bone = rbli_collection_read(t->in, "geometry", "bone", RBL_INT32);
     int32_t *start[4] = {NULL, NULL, NULL, NULL};
     int32_t(*written)[4] = NULL;
+    bool *kept = NULL;
     new_surface s = {0};
     RBL_TRY_ALLOC(written = rbli_alloc(ctx, geometry_count, sizeof *written));
     for (size_t g = 0; g < geometry_count; g++) {
@@ -617,9 +619,14 @@ static rbl_status replace_surface(
         for (size_t g = 0; g < geometry_count; g++)
             start[i][g] = written[g][i];
     }
+    RBL_TRY_ALLOC(kept = rbli_alloc(ctx, geometry_count, sizeof *kept));
+    for (size_t g = 0; g < geometry_count; g++)
+        kept[g] = bone[g] < 0 || action[bone[g]] < 0;
+    RBL_TRY(rbli_keep_collision_samples(ctx, to, kept));
     RBL_TRY(rbli_surface_measure(ctx, to, 0));
     RBL_TRY(rbli_hierarchy_remove_bones(ctx, to, remove));
 done:
+    rbli_free(ctx, kept);
     rbli_free(ctx, written);
     new_surface_free(ctx, &s);
     return status;

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "fracture/ops/collision_samples.h"
 #include "fracture/ops/fracture_internal.h"
 #include "fracture/ops/surface.h"
 
@@ -182,13 +183,19 @@ static rbl_status write_geometries(rbl_context *ctx, rbl_collection *c, const la
     rbl_status status = RBL_OK;
     static const char *const names[] = {"vertex_start", "vertex_count", "face_start", "face_count"};
     const int32_t *values[] = {l->vertex_start, l->vertex_counts, l->face_start, l->face_counts};
+    bool *kept = NULL;
     RBL_TRY(rbli_collection_gather(ctx, c, "geometry", l->geometry_source, l->geometry_count));
     for (size_t i = 0; i < 4; i++) {
         void *out;
         RBL_TRY(rbli_collection_write(ctx, c, "geometry", names[i], RBL_INT32, &out));
         memcpy(out, values[i], l->geometry_count * sizeof(int32_t));
     }
+    RBL_TRY_ALLOC(kept = rbli_calloc(ctx, l->geometry_count, sizeof *kept));
+    for (size_t g = 0; g < l->kept_count; g++)
+        kept[g] = true;
+    RBL_TRY(rbli_keep_collision_samples(ctx, c, kept));
 done:
+    rbli_free(ctx, kept);
     return status;
 }
 
@@ -261,6 +268,10 @@ static rbl_status write_bones(
             island = p > 0 && cut->result->piece_cell[p - 1] == cell ? island + 1 : 0;
             parents[n] = cut->bone;
             sites[n] = complex_of(job, cut)->cell_site[cell];
+            if (job->options->number_pieces) {
+                sites[n] = (int32_t)p;
+                island = 0;
+            }
             names[n] = piece_name(ctx, parent, sites[n], island);
             RBL_TRY_ALLOC(names[n]);
         }
@@ -290,7 +301,7 @@ static rbl_status write_bones(
         if (is_broken(cut)) {
             ((int32_t *)geometry)[cut->bone] = -1;
             ((int32_t *)type)[cut->bone] = RBLI_BONE_CLUSTER;
-        } else if (cut->result->piece_count == 1) {
+        } else if (cut->result->piece_count == 1 && !job->options->number_pieces) {
             ((int32_t *)site)[cut->bone] = complex_of(job, cut)->cell_site[cut->result->piece_cell[0]];
         }
     }
@@ -486,7 +497,8 @@ static void fill_cap(const cap_target *target, size_t face, const facet_frame *f
             target->normal[corner][a] = (float)(sign * frame->normal[a]);
             if (target->tangent) target->tangent[corner][a] = (float)frame->u[a];
         }
-        if (target->tangent) target->tangent[corner][3] = (float)sign;
+        /* v grows downwards, bitangents point up: against v */
+        if (target->tangent) target->tangent[corner][3] = (float)-sign;
         if (target->color)
             for (int a = 0; a < 4; a++)
                 target->color[corner][a] = 1;
@@ -519,6 +531,7 @@ static rbl_status write_caps(rbl_context *ctx, const fracture_job *job, rbl_coll
     facet_frame *frames = NULL;
     cap_target target = {0};
     int32_t material;
+    if (!job->options->internal_material) return RBL_OK;
     RBL_TRY(rbli_material_index(ctx, c, job->options->internal_material, &material));
     RBL_TRY(open_cap_target(ctx, c, &target));
     size_t g = l->kept_count;
@@ -671,6 +684,7 @@ static rbl_status assemble(
     RBL_TRY(rbli_fracture_sheets(ctx, job, l->kept_count, c, out->new_bones, out->new_count));
     for (size_t i = 0; i < job->cut_count; i++) {
         out->cut_count += is_broken(&job->cuts[i]);
+        if (is_broken(&job->cuts[i])) out->split_count += job->cuts[i].result->piece_count;
         out->lost_count += job->cuts[i].result->outside_dropped && job->cuts[i].result->piece_count == 0;
     }
     RBL_TRY(count_empty_cells(ctx, job, &out->empty_cell_count));

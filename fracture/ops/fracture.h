@@ -29,8 +29,10 @@ typedef struct rbli_fracture_options {
     bool split_islands;              /* default true */
     double close_vertex_distance;    /* islands of a cell with vertices this near stay one piece; default 0 */
     double bridge_distance;          /* likewise, a vertex this near to a surface; default 0 */
-    const char *internal_material;   /* default "interior": found by name or added */
-    double grout;                    /* width of the gap between neighbouring cells; default 0: none */
+    const char *internal_material; /* default "interior": found by name or added; NULL: no cut face is made */
+    bool number_pieces;            /* pieces of a bone are named and get as sites 0, 1, 2, … in their order,
+                                      whatever their cell, and whole bones keep their site; default false */
+    double grout;                  /* width of the gap between neighbouring cells; default 0: none */
     rbli_noise_options
         noise;         /* amplitude 0: smooth cuts; `gap` and the noise's seed are set from the others */
     bool keep_outside; /* what lies in the gaps, or in no cell, becomes pieces too; default false */
@@ -45,6 +47,7 @@ typedef struct rbli_fracture_result {
     int32_t *new_bones; /* [new_count] ascending: pieces, and bones that one cell holds whole; rbli_free */
     size_t new_count;
     size_t cut_count;        /* bones that became clusters */
+    size_t split_count;      /* pieces that they became */
     size_t empty_cell_count; /* cells of all complexes that gave no piece, those that vanished not counted */
     size_t vanished_count;   /* cells too small for the gap */
     double noise_spacing;    /* the largest spacing of points used, 0 without noise */

@@ -4,6 +4,7 @@
 
 #include "engine/value.h"
 #include "fracture/base/alloc.h"
+#include "fracture/ops/collision_samples.h"
 
 const rbl_param_desc rbli_cutter_noise_fields[] = {
     {.name = "amplitude",
@@ -100,6 +101,22 @@ rbl_status rbli_cutter_read_common(rbl_context *ctx, rbl_call *call, rbli_fractu
     return RBL_OK;
 }
 
+rbl_status rbli_cutter_add_samples(rbl_context *ctx, rbl_call *call, rbli_fracture_result *result)
+{
+    rbl_status status = RBL_OK;
+    rbli_selection *pieces = NULL;
+    rbl_collection *sampled = NULL;
+    if (!rbl_param_bool(rbl_call_param(call, "collision_samples"))) return RBL_OK;
+    RBL_TRY(rbli_selection_create(ctx, result->collection, result->new_bones, result->new_count, &pieces));
+    RBL_TRY(rbli_set_collision_samples(ctx, result->collection, pieces,
+        rbl_param_float(rbl_call_param(call, "collision_sample_spacing")), NULL, &sampled));
+    rbli_collection_release(result->collection);
+    result->collection = sampled;
+done:
+    rbli_selection_release(pieces);
+    return status;
+}
+
 rbl_status rbli_cutter_finish(rbl_context *ctx, rbl_call *call, rbli_fracture_result *result)
 {
     rbl_value *pieces = NULL;
@@ -139,7 +156,10 @@ rbl_status rbli_cutter_run(rbl_context *ctx, rbl_call *call, rbli_complex_fn mak
         rbli_warn(ctx, "%zu bone%s wholly in the grout and stay%s as %s", result.lost_count,
             result.lost_count == 1 ? " lies" : "s lie", result.lost_count == 1 ? "s" : "",
             result.lost_count == 1 ? "it is" : "they are");
+    RBL_TRY(rbli_cutter_add_samples(ctx, call, &result));
     status = rbli_cutter_finish(ctx, call, &result);
 done:
+    rbli_collection_release(result.collection);
+    rbli_free(ctx, result.new_bones);
     return status;
 }

@@ -60,6 +60,18 @@ extern const rbl_param_desc rbli_cutter_noise_fields[];
             .type = RBL_PARAM_STRING,                                                                        \
             .default_json = "\"interior\"",                                                                  \
             .text = "material of the cut faces: found by name, or added"},                                   \
+        {.name = "collision_samples",                                                                        \
+            .type = RBL_PARAM_BOOL,                                                                          \
+            .default_json = "false",                                                                         \
+            .text = "new pieces get points on their surface, see CollisionSamples"},                         \
+        {.name = "collision_sample_spacing",                                                                 \
+            .type = RBL_PARAM_FLOAT,                                                                         \
+            .default_json = "0.5",                                                                           \
+            .min = 1e-9,                                                                                     \
+            .max = 1e9,                                                                                      \
+            .step = 0.01,                                                                                    \
+            .unit = "m",                                                                                     \
+            .text = "no point of a piece's surface is farther than this from one of them"},                  \
     {                                                                                                        \
         .name = "seed", .type = RBL_PARAM_SEED, .default_json = "0",                                         \
         .text = "of everything random in this node"                                                          \
@@ -88,6 +100,8 @@ extern const rbl_param_desc rbli_cutter_noise_fields[];
 
 /// Reads the parameters of RBLI_CUTTER_COMMON_PARAMS.
 rbl_status rbli_cutter_read_common(rbl_context *ctx, rbl_call *call, rbli_fracture_options *out);
+/// Gives the new pieces collision samples when the parameters ask for them.
+rbl_status rbli_cutter_add_samples(rbl_context *ctx, rbl_call *call, rbli_fracture_result *result);
 /// Sets both outputs from a result, whose arrays it takes or frees.
 rbl_status rbli_cutter_finish(rbl_context *ctx, rbl_call *call, rbli_fracture_result *result);
 

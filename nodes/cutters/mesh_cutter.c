@@ -44,8 +44,11 @@ static rbl_status evaluate(rbl_context *ctx, rbl_call *call)
     RBL_TRY(read_copies(ctx, call, &copies));
     RBL_TRY(rbli_mesh_cut(ctx, rbl_call_input_collection(call, "collection"),
         rbl_call_input_collection(call, "cutter"), &options, &copies, &result));
+    RBL_TRY(rbli_cutter_add_samples(ctx, call, &result));
     status = rbli_cutter_finish(ctx, call, &result);
 done:
+    rbli_collection_release(result.collection);
+    rbli_free(ctx, result.new_bones);
     return status;
 }
 

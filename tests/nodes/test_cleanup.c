@@ -1,0 +1,273 @@
+#include <math.h>
+
+#include "tests/nodes/node_help.h"
+
+/* SplitIslands, CollisionSamples, ExplodedView and ColorPieces. */
+
+static double total_volume(const rbl_collection *c)
+{
+    const double *volume = rbli_collection_read(c, "geometry", "volume", RBL_DOUBLE);
+    double sum = 0;
+    for (size_t g = 0; g < rbli_collection_size(c, "geometry"); g++)
+        sum += volume[g];
+    return sum;
+}
+
+static void check_valid(const rbl_collection *c)
+{
+    rbl_context *ctx = make_context(1);
+    assert_ok(ctx, rbli_collection_validate(ctx, c, RBLI_VALIDATE_CLOSED));
+    finish_context(ctx);
+}
+
+/// A slab cut by a knife across its middle: the knife's inside, and two ends that are one piece as islands
+/// are kept.
+#define ENDS                                                                                                 \
+    "\"slab\": {\"type\": \"MakePrimitive\", \"params\": {\"shape\": \"box\", \"size\": [4, 1, 1]}},\n"      \
+    "\"knife\": {\"type\": \"MakePrimitive\", \"params\": {\"shape\": \"box\", \"size\": [1, 3, 3]}},\n"     \
+    "\"cut\": {\"type\": \"MeshCutter\", \"in\": {\"collection\": \"slab\", \"cutter\": \"knife\"}, "        \
+    "\"params\": {\"split_islands\": false, \"collision_samples\": true}},\n"
+
+static void islands_are_split_unless_near(void **state)
+{
+    (void)state;
+    static const char *const near[] = {"", "\"close_vertex_distance\": 1.001", "\"bridge_distance\": 1.001",
+        "\"close_vertex_distance\": 0.999", "\"bridge_distance\": 0.999"};
+    static const size_t parts[] = {2, 1, 1, 2, 2};
+    for (int i = 0; i < 5; i++) {
+        char text[1200], hashes[3][33];
+        static const int threads[] = {1, 2, 8};
+        snprintf(text, sizeof text,
+            ENDS
+            "\"split\": {\"type\": \"SplitIslands\", \"in\": {\"collection\": \"cut\"}, \"params\": {%s}}",
+            near[i]);
+        for (int t = 0; t < 3; t++) {
+            graph_run g = run_nodes_with(text, RBL_OK, threads[t]);
+            const rbl_collection *cut = collection_of(&g, "cut"), *c = collection_of(&g, "split.collection");
+            size_t count;
+            rbl_value_selection(rbl_run_value(g.run, "split.new_pieces"), &count);
+            assert_int_equal(count, 1 + parts[i]);
+            check_valid(c);
+            assert_int_equal(rbli_collection_size(cut, "geometry"), 2);
+            assert_int_equal(rbli_collection_size(c, "geometry"), 1 + parts[i]);
+            assert_close(total_volume(c), 4, 1e-12);
+            assert_int_equal(rbli_collection_size(c, "material"), rbli_collection_size(cut, "material"));
+            if (parts[i] == 1)
+                assert_true(rbli_hash_equal(rbli_collection_hash(c), rbli_collection_hash(cut)));
+            rbl_collection_hash_text(c, hashes[t]);
+            end_run(&g);
+        }
+        assert_string_equal(hashes[0], hashes[1]);
+        assert_string_equal(hashes[0], hashes[2]);
+    }
+}
+
+static void parts_are_numbered_and_keep_their_surface(void **state)
+{
+    (void)state;
+    graph_run g =
+        run_nodes(ENDS "\"split\": {\"type\": \"SplitIslands\", \"in\": {\"collection\": \"cut\"}}", RBL_OK);
+    const rbl_collection *cut = collection_of(&g, "cut"), *c = collection_of(&g, "split.collection");
+    const int32_t *site = rbli_collection_read(c, "bone", "site", RBL_INT32);
+    const int32_t *type = rbli_collection_read(c, "bone", "type", RBL_INT32);
+    const int32_t *parent = rbli_collection_read(c, "bone", "parent", RBL_INT32);
+    size_t bones = rbli_collection_size(cut, "bone");
+    assert_int_equal(rbli_collection_size(c, "bone"), bones + 2);
+    for (size_t i = 0; i < 2; i++) {
+        char name[100];
+        size_t whole = (size_t)parent[bones + i];
+        snprintf(name, sizeof name, "%s_%zu", rbli_collection_string(c, "bone", "name", whole), i);
+        assert_string_equal(rbli_collection_string(c, "bone", "name", bones + i), name);
+        assert_int_equal(site[bones + i], i);
+        assert_int_equal(type[whole], RBLI_BONE_CLUSTER);
+        assert_int_equal(type[bones + i], RBLI_BONE_RIGID);
+    }
+    assert_int_equal(rbli_collection_size(c, "face"), rbli_collection_size(cut, "face"));
+    assert_int_equal(rbli_collection_size(c, "vertex"), rbli_collection_size(cut, "vertex"));
+    /* what belongs to faces is the same, in another order */
+    double sums[2] = {0, 0};
+    for (int i = 0; i < 2; i++) {
+        const rbl_collection *of = i ? c : cut;
+        const bool *internal = rbli_collection_read(of, "face", "internal", RBL_BOOL);
+        const float(*uv)[2] = rbli_collection_read(of, "corner", "uv0", RBL_FLOAT_2);
+        for (size_t f = 0; f < rbli_collection_size(of, "face"); f++)
+            sums[i] += internal[f] ? 1000 : (double)uv[3 * f][0] + (double)uv[3 * f + 1][1];
+    }
+    assert_close(sums[0], sums[1], 1e-6);
+    /* samples of the split piece are gone, those of the other stay */
+    const rbli_buffer *samples = rbli_collection_buffer(c, "geometry", "collision_samples");
+    const int32_t *vertices = rbli_collection_read(c, "geometry", "vertex_count", RBL_INT32);
+    const uint64_t *at = rbli_buffer_offsets(samples);
+    assert_true(at[1] > (uint64_t)vertices[0]);
+    assert_int_equal(at[3], at[1]);
+    end_run(&g);
+}
+
+static void cavities_stay_with_what_holds_them(void **state)
+{
+    (void)state;
+    /* a slab with a hollow in each half, its halves apart: two parts with a cavity each */
+    graph_run g = run_nodes(
+        "\"slab\": {\"type\": \"MakePrimitive\", \"params\": {\"shape\": \"box\", \"size\": [4, 1, 1]}},\n"
+        "\"ball\": {\"type\": \"MakePrimitive\", \"params\": {\"shape\": \"sphere\", \"size\": [0.5, 0.5, "
+        "0.5], \"segments\": 12}},\n"
+        "\"hollow\": {\"type\": \"MeshCutter\", \"in\": {\"collection\": \"slab\", \"cutter\": \"ball\"}},\n"
+        "\"outer\": {\"type\": \"SelectByVolume\", \"in\": {\"collection\": \"hollow\"}, \"params\": "
+        "{\"min\": "
+        "1}},\n"
+        "\"split\": {\"type\": \"SplitIslands\", \"in\": {\"collection\": \"hollow\", \"selection\": "
+        "\"outer\"}}",
+        RBL_OK);
+    const rbl_collection *hollow = collection_of(&g, "hollow"), *c = collection_of(&g, "split");
+    assert_true(rbli_hash_equal(rbli_collection_hash(hollow), rbli_collection_hash(c)));
+    end_run(&g);
+}
+
+static void samples_are_vertices_and_points_of_the_surface(void **state)
+{
+    (void)state;
+    const char *nodes = "\"row\": {\"type\": \"test.Boxes\", \"params\": {\"count\": 3, \"growth\": 2}},\n"
+                        "\"last\": {\"type\": \"SelectCustom\", \"in\": {\"collection\": \"row\"}, "
+                        "\"params\": {\"bones\": \"3\"}},\n"
+                        "\"all\": {\"type\": \"CollisionSamples\", \"in\": {\"collection\": \"row\"}},\n"
+                        "\"one\": {\"type\": \"CollisionSamples\", \"in\": {\"collection\": \"all\", "
+                        "\"selection\": \"last\"}, "
+                        "\"params\": {\"spacing\": 10}}";
+    char hashes[3][33];
+    static const int threads[] = {1, 2, 8};
+    for (int t = 0; t < 3; t++) {
+        graph_run g = run_nodes_with(nodes, RBL_OK, threads[t]);
+        const rbl_collection *all = collection_of(&g, "all"), *one = collection_of(&g, "one");
+        check_valid(all);
+        const rbli_buffer *samples = rbli_collection_buffer(all, "geometry", "collision_samples");
+        const uint64_t *at = rbli_buffer_offsets(samples);
+        const double(*points)[3] = rbli_buffer_data(samples);
+        const double(*positions)[3] = rbli_collection_read(all, "vertex", "position", RBL_VEC3);
+        for (size_t p = 0; p < 3; p++) {
+            assert_memory_equal(points + at[p], positions + 8 * p, 8 * sizeof *points);
+            assert_true(at[p + 1] - at[p] > 8 + (p ? at[p] - at[p - 1] - 8 : 0));
+        }
+        samples = rbli_collection_buffer(one, "geometry", "collision_samples");
+        const uint64_t *at_one = rbli_buffer_offsets(samples);
+        assert_int_equal(at_one[2], at[2]);
+        assert_int_equal(at_one[3], at[2] + 8);
+        rbl_collection_hash_text(all, hashes[t]);
+        end_run(&g);
+    }
+    assert_string_equal(hashes[0], hashes[1]);
+    assert_string_equal(hashes[0], hashes[2]);
+    graph_run g = run_nodes("\"row\": {\"type\": \"test.Boxes\"},\n\"all\": {\"type\": \"CollisionSamples\", "
+                            "\"in\": {\"collection\": \"row\"}, \"params\": {\"spacing\": 0.0001}}",
+        RBL_ERR_LIMIT);
+    assert_true(said(&g, "bone \"box_0\" needs more than 2000000 samples"));
+    end_run(&g);
+}
+
+static void each_cutter_gives_its_pieces_samples(void **state)
+{
+    (void)state;
+    static const char *const cutters[] = {
+        "\"UniformFracture\", \"in\": {\"collection\": \"box\"}, \"params\": {",
+        "\"SliceCutter\", \"in\": {\"collection\": \"box\"}, \"params\": {",
+        "\"PlaneCutter\", \"in\": {\"collection\": \"box\"}, \"params\": {\"random_planes\": 2, ",
+        "\"BrickCutter\", \"in\": {\"collection\": \"box\"}, \"params\": {\"length\": 1, \"height\": 0.5, "
+        "\"depth\": 0.5, \"grout\": 0.01, ",
+        "\"MeshCutter\", \"in\": {\"collection\": \"box\", \"cutter\": \"knife\"}, \"params\": {",
+    };
+    for (size_t i = 0; i < sizeof cutters / sizeof *cutters; i++)
+        for (int with = 0; with < 2; with++) {
+            char text[1200];
+            snprintf(text, sizeof text,
+                "\"box\": {\"type\": \"MakePrimitive\", \"params\": {\"shape\": \"box\", \"size\": [4, 2, "
+                "1]}},\n\"knife\": {\"type\": \"MakePrimitive\", \"params\": {\"size\": [1, 3, 3]}},\n"
+                "\"cut\": {\"type\": %s\"collision_samples\": %s, \"collision_sample_spacing\": 0.3}},\n"
+                "\"again\": {\"type\": \"CollisionSamples\", \"in\": {\"collection\": \"cut\"}, \"params\": "
+                "{\"spacing\": 0.3}}",
+                cutters[i], with ? "true" : "false");
+            graph_run g = run_nodes(text, RBL_OK);
+            const rbl_collection *c = collection_of(&g, "cut");
+            check_valid(c);
+            if (with)
+                assert_true(rbli_hash_equal(
+                    rbli_collection_hash(c), rbli_collection_hash(collection_of(&g, "again"))));
+            else
+                assert_null(rbli_collection_buffer(c, "geometry", "collision_samples"));
+            end_run(&g);
+        }
+}
+
+static void colours_tell_apart_what_they_are_by(void **state)
+{
+    (void)state;
+    static const char *const words[] = {"level", "bone", "cluster", "volume", "material"};
+    /* two boxes of one size and a cluster with two cubes: geometries 0, 1 | 2, 3 */
+    static const bool same[5][4][4] = {{{1, 1, 0, 0}, {1, 1, 0, 0}, {0, 0, 1, 1}, {0, 0, 1, 1}},
+        {{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}, {0, 0, 0, 1}},
+        {{1, 1, 0, 0}, {1, 1, 0, 0}, {0, 0, 1, 1}, {0, 0, 1, 1}},
+        {{1, 1, 0, 0}, {1, 1, 0, 0}, {0, 0, 1, 1}, {0, 0, 1, 1}},
+        {{1, 1, 1, 1}, {1, 1, 1, 1}, {1, 1, 1, 1}, {1, 1, 1, 1}}};
+    for (int w = 0; w < 5; w++) {
+        char text[600];
+        snprintf(text, sizeof text,
+            "\"row\": {\"type\": \"test.Boxes\", \"params\": {\"count\": 2, \"size\": [2, 1, 1], \"group\": "
+            "true}},\n\"look\": {\"type\": \"ColorPieces\", \"in\": {\"collection\": \"row\"}, \"params\": "
+            "{\"by\": \"%s\", \"seed\": 3}}",
+            words[w]);
+        graph_run g = run_nodes(text, RBL_OK);
+        const rbl_collection *c = collection_of(&g, "look");
+        const float(*color)[4] = rbli_collection_read(c, "corner", "color", RBL_FLOAT_4);
+        const int32_t *start = rbli_collection_read(c, "geometry", "face_start", RBL_INT32);
+        for (int a = 0; a < 4; a++) {
+            for (int k = 0; k < 36; k++) /* one colour a piece */
+                assert_memory_equal(color[3 * start[a] + k], color[3 * start[a]], sizeof *color);
+            for (int k = 0; k < 3; k++)
+                assert_true(color[3 * start[a]][k] >= 0 && color[3 * start[a]][k] <= 1);
+            for (int b = 0; b < 4; b++)
+                assert_int_equal(
+                    memcmp(color[3 * start[a]], color[3 * start[b]], sizeof *color) == 0, same[w][a][b]);
+        }
+        end_run(&g);
+    }
+    graph_run g = run_nodes("\"row\": {\"type\": \"test.Boxes\"},\n\"look\": {\"type\": \"ColorPieces\", "
+                            "\"in\": {\"collection\": \"row\"}}",
+        RBL_OK);
+    assert_non_null(rbli_collection_read(collection_of(&g, "look"), "corner", "color", RBL_FLOAT_4));
+    end_run(&g);
+}
+
+static void exploded_views_move_by_their_scale(void **state)
+{
+    (void)state;
+    static const char *const scales[] = {"0", "1", "-1", "2.5"};
+    static const double factors[] = {0, 1, -1, 2.5};
+    for (int i = 0; i < 4; i++) {
+        char text[400];
+        snprintf(text, sizeof text,
+            "\"row\": {\"type\": \"test.Boxes\", \"params\": {\"count\": 3}},\n\"apart\": {\"type\": "
+            "\"ExplodedView\", \"in\": {\"collection\": \"row\"}, \"params\": {\"scale\": %s}}",
+            scales[i]);
+        graph_run g = run_nodes(text, RBL_OK);
+        const double(*transform)[16] =
+            rbli_collection_read(collection_of(&g, "apart"), "bone", "transform", RBL_MAT4);
+        for (int b = 0; b < 3; b++)
+            assert_close(transform[1 + b][12], factors[i] * (b - 1), 1e-12);
+        if (i == 0)
+            assert_true(rbli_hash_equal(rbli_collection_hash(collection_of(&g, "apart")),
+                rbli_collection_hash(collection_of(&g, "row"))));
+        end_run(&g);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(islands_are_split_unless_near),
+        cmocka_unit_test(parts_are_numbered_and_keep_their_surface),
+        cmocka_unit_test(cavities_stay_with_what_holds_them),
+        cmocka_unit_test(samples_are_vertices_and_points_of_the_surface),
+        cmocka_unit_test(each_cutter_gives_its_pieces_samples),
+        cmocka_unit_test(colours_tell_apart_what_they_are_by),
+        cmocka_unit_test(exploded_views_move_by_their_scale),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
