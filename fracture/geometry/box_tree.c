@@ -11,7 +11,7 @@
 #include "fracture/base/alloc.h"
 #include "fracture/geometry/radix_sort.h"
 
-enum { FAN = 4, MAX_LEVELS = 18, MAX_NEAR = 64, AHEAD = 16 };
+enum { FAN = 4, MAX_LEVELS = 18, MAX_NEAR = 64, AHEAD = 16, POLL = 1 << 16 };
 
 typedef struct flat_box {
     float min[3], max[3];
@@ -112,17 +112,20 @@ static uint64_t morton_key(const flat_box *box)
     return key;
 }
 
-static void fit(rbli_box_tree *tree, const double (*boxes)[2][3])
+static rbl_status fit(const rbl_context *ctx, rbli_box_tree *tree, const double (*boxes)[2][3])
 {
     double max[3] = {0}, extent = 0;
-    for (size_t i = 0; i < tree->count; i++)
+    for (size_t i = 0; i < tree->count; i++) {
+        if (i % POLL == 0 && rbli_cancelled(ctx)) return RBL_ERR_CANCELLED;
         for (int k = 0; k < 3; k++) {
             if (i == 0 || boxes[i][0][k] < tree->origin[k]) tree->origin[k] = boxes[i][0][k];
             if (i == 0 || boxes[i][1][k] > max[k]) max[k] = boxes[i][1][k];
         }
+    }
     for (int k = 0; k < 3; k++)
         if (max[k] - tree->origin[k] > extent) extent = max[k] - tree->origin[k];
     tree->scale = extent > 1e-300 ? 1 / extent : 1;
+    return RBL_OK;
 }
 
 /// Levels up to one of a single pack. @return the number of packs
@@ -161,12 +164,13 @@ static flat_box box_around(const box_pack *pack)
     return box;
 }
 
-static void fill_levels(rbli_box_tree *tree, const double (*boxes)[2][3])
+static rbl_status fill_levels(const rbl_context *ctx, rbli_box_tree *tree, const double (*boxes)[2][3])
 {
     for (int level = 0; level < tree->level_count; level++) {
         size_t size = tree->level_size[level], packs = (size + FAN - 1) / FAN;
         for (size_t i = 0; i < packs * FAN; i++) {
             flat_box box;
+            if (i % POLL == 0 && rbli_cancelled(ctx)) return RBL_ERR_CANCELLED;
             if (i < size && level > 0) {
                 box = box_around(pack_of(tree, level - 1, i));
             } else if (i < size) {
@@ -176,6 +180,7 @@ static void fill_levels(rbli_box_tree *tree, const double (*boxes)[2][3])
             set_lane(&tree->packs[tree->level_start[level] + i / FAN], i % FAN, i < size ? &box : NULL);
         }
     }
+    return RBL_OK;
 }
 
 rbl_status rbli_box_tree_create(
@@ -186,23 +191,24 @@ rbl_status rbli_box_tree_create(
     rbli_box_tree *tree = rbli_calloc(ctx, 1, sizeof *tree);
     RBL_TRY_ALLOC(tree);
     tree->count = count;
-    fit(tree, boxes);
+    RBL_TRY(fit(ctx, tree, boxes));
     size_t total = layout(tree);
     RBL_TRY_ALLOC(tree->items = rbli_alloc(ctx, count, sizeof *tree->items));
     RBL_TRY_ALLOC(keys = rbli_alloc(ctx, count, sizeof *keys));
     RBL_TRY_ALLOC(scratch = rbli_alloc(ctx, count, sizeof *scratch));
     for (size_t i = 0; i < count; i++) {
+        if (i % POLL == 0 && rbli_cancelled(ctx)) RBL_TRY(RBL_ERR_CANCELLED);
         flat_box flat = flatten(tree, boxes[i][0], boxes[i][1]);
         keys[i] = (rbli_keyed){morton_key(&flat), (int32_t)i};
     }
-    rbli_radix_sort(keys, scratch, count);
+    RBL_TRY(rbli_radix_sort_polled(ctx, keys, scratch, count));
     for (size_t i = 0; i < count; i++)
         tree->items[i] = keys[i].index;
     rbli_free(ctx, keys); /* before the packs, which are as large */
     rbli_free(ctx, scratch);
     keys = scratch = NULL;
     RBL_TRY_ALLOC(tree->packs = rbli_alloc(ctx, total, sizeof *tree->packs));
-    fill_levels(tree, boxes);
+    RBL_TRY(fill_levels(ctx, tree, boxes));
     *out = tree;
     tree = NULL;
 done:

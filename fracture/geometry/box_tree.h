@@ -13,7 +13,8 @@ typedef struct rbli_box_tree rbli_box_tree;
 
 /// @param boxes [count] {minimum, maximum}; finite, minimum ≤ maximum; not kept
 /// @param out   set on success only; rbli_box_tree_destroy
-/// @return RBL_OK · RBL_ERR_NO_MEMORY. Cost O(count). The tree depends on the boxes and their order alone.
+/// @return RBL_OK · RBL_ERR_NO_MEMORY · RBL_ERR_CANCELLED. Cost O(count). The tree depends on the boxes and
+/// their order alone.
 rbl_status rbli_box_tree_create(
     rbl_context *ctx, const double (*boxes)[2][3], size_t count, rbli_box_tree **out);
 void rbli_box_tree_destroy(rbl_context *ctx, rbli_box_tree *tree); /* NULL is fine */

@@ -1,14 +1,15 @@
-/// Contacts of pieces: opposite triangles by a hash of their positions, the rest by a tree of boxes and
-/// clipping.
+/// Contacts of pieces: equal triangles are put together by a hash of their positions, all others are paired
+/// by overlap (contact_overlap.c); then what two pieces have in common is added up.
 
 #include "fracture/geometry/contact.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "fracture/base/alloc.h"
 #include "fracture/base/hash.h"
-#include "fracture/base/threads.h"
+#include "fracture/geometry/box_tree.h"
+#include "fracture/geometry/contact_overlap.h"
+#include "fracture/geometry/radix_sort.h"
 
 /* ---- equal positions, opposite triangles ---- */
 
@@ -93,392 +94,339 @@ done:
     return status;
 }
 
-/* ---- a tree of boxes over the triangles that are left ---- */
+/* ---- triangles of the same three positions ---- */
 
-enum { LEAF_SIZE = 4 };
+enum { POLL = 4096 }; /* steps between looks at the request to cancel */
 
-typedef struct box {
-    double low[3], high[3];
-} box;
+/// A position's number, 0 … unique − 1, of each corner in ascending order; true when an even number of swaps
+/// sorts them, so that two triangles of one key face opposite ways when these differ.
+static bool sorted_key(const int32_t triangle[3], const int32_t *ids, int32_t key[3])
+{
+    int32_t v[3];
+    canonical(triangle, ids, v);
+    bool even = v[1] < v[2];
+    key[0] = v[0];
+    key[1] = even ? v[1] : v[2];
+    key[2] = even ? v[2] : v[1];
+    return even;
+}
 
-/// A complete binary tree over triangles in Morton order: node i has children 2i + 1 and 2i + 2; the last
-/// `leaf_count` nodes are leaves of LEAF_SIZE triangles, in order.
-typedef struct box_levels {
-    int32_t *order; /* [count] triangles in Morton order */
+/// Triangles in lists of the same three positions: those of list g are triangle[start[g]] … triangle[start[g
+/// + 1] − 1], ascending.
+typedef struct triangle_lists {
+    int32_t *triangle;
+    size_t *start; /* [count + 1] */
     size_t count;
-    size_t leaf_count; /* a power of two */
-    box *nodes;        /* [2 · leaf_count − 1] */
-} box_levels;
+} triangle_lists;
 
-typedef struct morton_key {
-    uint64_t code;
-    int32_t triangle;
-} morton_key;
-
-static int compare_morton(const void *a, const void *b)
+static void triangle_lists_free(rbl_context *ctx, triangle_lists *lists)
 {
-    const morton_key *p = a, *q = b;
-    if (p->code != q->code) return p->code < q->code ? -1 : 1;
-    return p->triangle < q->triangle ? -1 : p->triangle > q->triangle;
+    rbli_free(ctx, lists->triangle);
+    rbli_free(ctx, lists->start);
 }
 
-static uint64_t spread_bits(uint64_t x)
-{
-    x &= 0x1fffff;
-    x = (x | x << 32) & 0x1f00000000ffff;
-    x = (x | x << 16) & 0x1f0000ff0000ff;
-    x = (x | x << 8) & 0x100f00f00f00f00f;
-    x = (x | x << 4) & 0x10c30c30c30c30c3;
-    return (x | x << 2) & 0x1249249249249249;
-}
-
-static void box_empty(box *b)
-{
-    for (int k = 0; k < 3; k++)
-        b->low[k] = HUGE_VAL, b->high[k] = -HUGE_VAL;
-}
-
-static void box_add(box *b, const double p[3])
-{
-    for (int k = 0; k < 3; k++) {
-        b->low[k] = p[k] < b->low[k] ? p[k] : b->low[k];
-        b->high[k] = p[k] > b->high[k] ? p[k] : b->high[k];
-    }
-}
-
-static bool boxes_meet(const box *a, const box *b, double tolerance)
-{
-    for (int k = 0; k < 3; k++)
-        if (a->low[k] > b->high[k] + tolerance || b->low[k] > a->high[k] + tolerance) return false;
-    return true;
-}
-
-static box triangle_box(const rbli_mesh_view *mesh, int32_t triangle)
-{
-    box b;
-    box_empty(&b);
-    for (int k = 0; k < 3; k++)
-        box_add(&b, mesh->positions[mesh->triangles[triangle][k]]);
-    return b;
-}
-
-static rbl_status build_tree(
-    rbl_context *ctx, const rbli_mesh_view *mesh, const int32_t *left, size_t count, box_levels *tree)
+/// `list[t]`: which list triangle t belongs to, or −1 for one without a piece or without area.
+static rbl_status number_lists(rbl_context *ctx, const rbli_mesh_view *mesh, const int32_t *ids,
+    const int32_t *piece, int32_t *list, size_t *list_count)
 {
     rbl_status status = RBL_OK;
-    morton_key *keys = NULL;
-    box whole;
-    RBL_TRY_ALLOC(keys = rbli_alloc(ctx, count, sizeof *keys));
-    box_empty(&whole);
-    for (size_t i = 0; i < count; i++) {
-        if (i % 4096 == 0 && rbli_cancelled(ctx)) RBL_TRY(RBL_ERR_CANCELLED);
-        box b = triangle_box(mesh, left[i]);
-        box_add(&whole, b.low);
-        box_add(&whole, b.high);
-    }
-    for (size_t i = 0; i < count; i++) {
-        if (i % 4096 == 0 && rbli_cancelled(ctx)) RBL_TRY(RBL_ERR_CANCELLED);
-        box b = triangle_box(mesh, left[i]);
-        keys[i] = (morton_key){0, left[i]};
-        for (int k = 0; k < 3; k++) {
-            double extent = whole.high[k] - whole.low[k];
-            double at = extent > 0 ? ((b.low[k] + b.high[k]) / 2 - whole.low[k]) / extent : 0;
-            keys[i].code |= spread_bits((uint64_t)(at * 0x1fffff)) << k;
+    size_t mask = table_size(mesh->triangle_count) - 1, count = 0;
+    int32_t *table = NULL;
+    RBL_TRY_ALLOC(table = rbli_alloc(ctx, mask + 1, sizeof *table));
+    memset(table, 0xff, (mask + 1) * sizeof *table);
+    for (size_t t = 0; t < mesh->triangle_count; t++) {
+        if (t % POLL == 0 && rbli_cancelled(ctx)) RBL_TRY(RBL_ERR_CANCELLED);
+        int32_t key[3], other[3];
+        list[t] = -1;
+        if (piece[t] < 0 || !canonical(mesh->triangles[t], ids, key)) continue;
+        sorted_key(mesh->triangles[t], ids, key);
+        size_t slot = rbli_hash64(key, sizeof key) & mask;
+        for (; table[slot] >= 0; slot = (slot + 1) & mask) {
+            sorted_key(mesh->triangles[table[slot]], ids, other);
+            if (memcmp(key, other, sizeof key) == 0) break;
+        }
+        if (table[slot] < 0) {
+            table[slot] = (int32_t)t;
+            list[t] = (int32_t)count++;
+        } else {
+            list[t] = list[table[slot]];
         }
     }
-    RBL_TRY(rbli_cancelled(ctx) ? RBL_ERR_CANCELLED : RBL_OK);
-    qsort(keys, count, sizeof *keys, compare_morton);
-    RBL_TRY(rbli_cancelled(ctx) ? RBL_ERR_CANCELLED : RBL_OK);
-    tree->count = count;
-    tree->leaf_count = 1;
-    while (tree->leaf_count * LEAF_SIZE < count)
-        tree->leaf_count *= 2;
-    RBL_TRY_ALLOC(tree->order = rbli_alloc(ctx, count, sizeof *tree->order));
-    RBL_TRY_ALLOC(tree->nodes = rbli_alloc(ctx, 2 * tree->leaf_count - 1, sizeof *tree->nodes));
-    for (size_t i = 0; i < count; i++)
-        tree->order[i] = keys[i].triangle;
-    for (size_t n = 2 * tree->leaf_count - 1; n-- > 0;) {
-        if (n % 4096 == 0 && rbli_cancelled(ctx)) RBL_TRY(RBL_ERR_CANCELLED);
-        box *b = &tree->nodes[n];
-        box_empty(b);
-        if (n >= tree->leaf_count - 1) {
-            size_t begin = (n - (tree->leaf_count - 1)) * LEAF_SIZE;
-            for (size_t i = begin; i < begin + LEAF_SIZE && i < count; i++) {
-                box t = triangle_box(mesh, tree->order[i]);
-                box_add(b, t.low);
-                box_add(b, t.high);
-            }
-            continue;
-        }
-        for (size_t c = 2 * n + 1; c <= 2 * n + 2; c++) {
-            if (tree->nodes[c].low[0] > tree->nodes[c].high[0]) continue;
-            box_add(b, tree->nodes[c].low);
-            box_add(b, tree->nodes[c].high);
-        }
-    }
+    *list_count = count;
 done:
-    rbli_free(ctx, keys);
+    rbli_free(ctx, table);
     return status;
 }
 
-/* ---- overlap of two triangles ---- */
-
-typedef struct overlap {
-    int32_t a, b;
-    bool matched;
-    double area;
-    box bounds;
-} overlap;
-
-static bool unit_normal(const rbli_mesh_view *mesh, int32_t triangle, double out[3], double *area)
+static rbl_status list_triangles(rbl_context *ctx, const rbli_mesh_view *mesh, const int32_t *ids,
+    const int32_t *piece, triangle_lists *out)
 {
-    const int32_t *t = mesh->triangles[triangle];
-    const double *p = mesh->positions[t[0]], *q = mesh->positions[t[1]], *r = mesh->positions[t[2]];
-    double u[3], v[3], length = 0;
-    for (int k = 0; k < 3; k++)
-        u[k] = q[k] - p[k], v[k] = r[k] - p[k];
-    for (int k = 0; k < 3; k++) {
-        out[k] = u[(k + 1) % 3] * v[(k + 2) % 3] - u[(k + 2) % 3] * v[(k + 1) % 3];
-        length += out[k] * out[k];
+    rbl_status status = RBL_OK;
+    triangle_lists made = {0};
+    int32_t *list = NULL;
+    RBL_TRY_ALLOC(list = rbli_alloc(ctx, mesh->triangle_count, sizeof *list));
+    RBL_TRY(number_lists(ctx, mesh, ids, piece, list, &made.count));
+    RBL_TRY_ALLOC(made.start = rbli_calloc(ctx, made.count + 2, sizeof *made.start));
+    for (size_t t = 0; t < mesh->triangle_count; t++)
+        if (list[t] >= 0) made.start[list[t] + 2]++;
+    for (size_t g = 2; g <= made.count + 1; g++)
+        made.start[g] += made.start[g - 1];
+    RBL_TRY_ALLOC(made.triangle = rbli_alloc(ctx, made.start[made.count + 1], sizeof *made.triangle));
+    for (size_t t = 0; t < mesh->triangle_count; t++) {
+        if (t % POLL == 0 && rbli_cancelled(ctx)) RBL_TRY(RBL_ERR_CANCELLED);
+        if (list[t] >= 0) made.triangle[made.start[list[t] + 1]++] = (int32_t)t;
     }
-    length = sqrt(length);
-    *area = length / 2;
-    for (int k = 0; k < 3; k++)
-        out[k] /= length;
-    return length > 0;
+    *out = made;
+    made = (triangle_lists){0};
+done:
+    rbli_free(ctx, list);
+    triangle_lists_free(ctx, &made);
+    return status;
 }
 
-/// Keeps what lies on the side n · x ≤ offset of a polygon of up to 9 vertices; @return the new count.
-static int clip(double (*polygon)[3], int count, const double n[3], double offset)
+/// The pairs of one list that face each other, and its faces: as many as there are of the more frequent
+/// direction.
+static rbl_status split_list(rbl_context *ctx, const rbli_mesh_view *mesh, const int32_t *ids,
+    const int32_t *piece, const triangle_lists *lists, size_t g, rbli_overlap_array *overlaps,
+    rbli_contact_face *faces, size_t *face_count)
 {
-    double out[10][3];
-    int kept = 0;
-    for (int i = 0; i < count; i++) {
-        const double *p = polygon[i], *q = polygon[(i + 1) % count];
-        double dp = n[0] * p[0] + n[1] * p[1] + n[2] * p[2] - offset;
-        double dq = n[0] * q[0] + n[1] * q[1] + n[2] * q[2] - offset;
-        if (dp <= 0 && kept < 10) memcpy(out[kept++], p, sizeof out[0]);
-        if (((dp < 0 && dq > 0) || (dp > 0 && dq < 0)) && kept < 10) {
-            double s = dp / (dp - dq);
-            for (int k = 0; k < 3; k++)
-                out[kept][k] = p[k] + s * (q[k] - p[k]);
-            kept++;
+    size_t begin = lists->start[g], end = lists->start[g + 1], made[2] = {*face_count, *face_count};
+    if (end - begin == 1) { /* the rest of the surface: most triangles of imported pieces */
+        faces[(*face_count)++] = (rbli_contact_face){{lists->triangle[begin], -1}, (int32_t)g};
+        return RBL_OK;
+    }
+    for (size_t i = begin; i < end; i++) {
+        int32_t key[3], t = lists->triangle[i];
+        int side = sorted_key(mesh->triangles[t], ids, key);
+        rbli_contact_face *face = &faces[made[side]++];
+        if (made[side] > *face_count) {
+            *face = (rbli_contact_face){{-1, -1}, (int32_t)g};
+            *face_count = made[side];
         }
-    }
-    memcpy(polygon, out, (size_t)kept * sizeof out[0]);
-    return kept;
-}
-
-/// The part of triangle b within the prism over triangle a and within the tolerance of its plane, measured in
-/// that plane.
-static bool triangle_overlap(const rbli_mesh_view *mesh, int32_t a, int32_t b, double tolerance, overlap *out)
-{
-    double na[3], nb[3], area;
-    if (!unit_normal(mesh, a, na, &area) || !unit_normal(mesh, b, nb, &area)) return false;
-    if (na[0] * nb[0] + na[1] * nb[1] + na[2] * nb[2] > -0.5) return false;
-    /* Everything relative to a's first corner: far from the origin nothing is lost. */
-    const double *origin = mesh->positions[mesh->triangles[a][0]];
-    double polygon[10][3], corner[3][3];
-    int count = 3;
-    for (int c = 0; c < 3; c++)
-        for (int k = 0; k < 3; k++) {
-            corner[c][k] = mesh->positions[mesh->triangles[a][c]][k] - origin[k];
-            polygon[c][k] = mesh->positions[mesh->triangles[b][c]][k] - origin[k];
-        }
-    count = clip(polygon, count, na, tolerance);
-    double down[3] = {-na[0], -na[1], -na[2]};
-    if (count >= 3) count = clip(polygon, count, down, tolerance);
-    for (int c = 0; c < 3 && count >= 3; c++) {
-        const double *p = corner[c], *q = corner[(c + 1) % 3];
-        double e[3] = {q[0] - p[0], q[1] - p[1], q[2] - p[2]}, side[3];
-        for (int k = 0; k < 3; k++)
-            side[k] = e[(k + 1) % 3] * na[(k + 2) % 3] - e[(k + 2) % 3] * na[(k + 1) % 3];
-        count = clip(polygon, count, side, side[0] * p[0] + side[1] * p[1] + side[2] * p[2]);
-    }
-    if (count < 3) return false;
-    double sum = 0;
-    for (int i = 1; i + 1 < count; i++) {
-        double u[3], v[3];
-        for (int k = 0; k < 3; k++)
-            u[k] = polygon[i][k] - polygon[0][k], v[k] = polygon[i + 1][k] - polygon[0][k];
-        for (int k = 0; k < 3; k++)
-            sum -= na[k] * (u[(k + 1) % 3] * v[(k + 2) % 3] - u[(k + 2) % 3] * v[(k + 1) % 3]) / 2;
-    }
-    if (!(sum > 0)) return false;
-    out->area = sum;
-    box_empty(&out->bounds);
-    for (int i = 0; i < count; i++) {
-        double p[3];
-        for (int k = 0; k < 3; k++)
-            p[k] = polygon[i][k] + origin[k];
-        box_add(&out->bounds, p);
-    }
-    return true;
-}
-
-/* ---- all overlaps of the triangles that are left ---- */
-
-typedef RBLI_ARRAY(overlap) overlap_array;
-
-typedef struct search {
-    const rbli_mesh_view *mesh;
-    const int32_t *piece;
-    double tolerance;
-    const box_levels *tree;
-    overlap_array *blocks;
-} search;
-
-enum { SEARCH_GRAIN = 1024 };
-
-static rbl_status search_triangle(rbl_context *ctx, const search *s, int32_t a, overlap_array *found)
-{
-    const box_levels *tree = s->tree;
-    box around = triangle_box(s->mesh, a);
-    size_t stack[64], depth = 0;
-    stack[depth++] = 0;
-    while (depth > 0) {
-        size_t n = stack[--depth];
-        if (!boxes_meet(&tree->nodes[n], &around, s->tolerance)) continue;
-        if (n < tree->leaf_count - 1) {
-            stack[depth++] = 2 * n + 2;
-            stack[depth++] = 2 * n + 1;
-            continue;
-        }
-        size_t begin = (n - (tree->leaf_count - 1)) * LEAF_SIZE;
-        for (size_t i = begin; i < begin + LEAF_SIZE && i < tree->count; i++) {
-            int32_t b = tree->order[i];
-            if (s->piece[b] <= s->piece[a]) continue;
-            box other = triangle_box(s->mesh, b);
-            if (!boxes_meet(&other, &around, s->tolerance)) continue;
-            overlap o = {.a = s->piece[a], .b = s->piece[b]};
-            if (!triangle_overlap(s->mesh, a, b, s->tolerance, &o)) continue;
-            rbl_status status = rbli_array_push(ctx, found, o);
-            if (status != RBL_OK) return status;
+        face->triangle[side] = t;
+        double area = -1;
+        for (size_t j = begin; j < i; j++) {
+            int32_t other = lists->triangle[j], a = piece[t], b = piece[other];
+            if (a == b || sorted_key(mesh->triangles[other], ids, key) == side) continue;
+            if (area < 0) area = rbli_triangle_area(mesh, t);
+            if (area == 0) break;
+            rbli_overlap o = {a < b ? a : b, a < b ? b : a, area, -1, -1, true};
+            if (rbli_array_push(ctx, overlaps, o) != RBL_OK) return RBL_ERR_NO_MEMORY;
         }
     }
     return RBL_OK;
 }
 
-static rbl_status search_block(
-    rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
+static rbl_status split_lists(rbl_context *ctx, const rbli_mesh_view *mesh, const int32_t *ids,
+    const int32_t *piece, const triangle_lists *lists, rbli_overlap_array *overlaps, rbli_contact_face *faces,
+    size_t *face_count)
 {
-    (void)worker;
-    const search *s = user;
-    for (size_t i = begin; i < end; i++) {
-        rbl_status status = search_triangle(ctx, s, s->tree->order[i], &s->blocks[block]);
+    for (size_t g = 0; g < lists->count; g++) {
+        if (g % POLL == 0 && rbli_cancelled(ctx)) return RBL_ERR_CANCELLED;
+        rbl_status status = split_list(ctx, mesh, ids, piece, lists, g, overlaps, faces, face_count);
         if (status != RBL_OK) return status;
     }
     return RBL_OK;
 }
 
-static rbl_status search_overlaps(rbl_context *ctx, const rbli_mesh_view *mesh, const int32_t *piece,
-    double tolerance, const int32_t *left, size_t left_count, overlap_array *found)
+/* ---- what two pieces have in common ---- */
+
+/// Overlaps in order of their pieces: those of piece a and higher ones are order[start[a]] … ascending by b,
+/// among equals as they were found.
+static rbl_status sort_overlaps(
+    rbl_context *ctx, const rbli_overlap_array *all, size_t *start, size_t piece_count, rbli_keyed *order)
 {
-    rbl_status status = RBL_OK;
-    box_levels tree = {0};
-    size_t block_count = (left_count + SEARCH_GRAIN - 1) / SEARCH_GRAIN;
-    search s = {mesh, piece, tolerance, &tree, NULL};
-    if (left_count == 0) return RBL_OK;
-    RBL_TRY_ALLOC(s.blocks = rbli_calloc(ctx, block_count, sizeof *s.blocks));
-    RBL_TRY(build_tree(ctx, mesh, left, left_count, &tree));
-    RBL_TRY(rbli_parallel_for(ctx, left_count, SEARCH_GRAIN, search_block, &s));
-    for (size_t i = 0; i < block_count; i++) {
-        if (s.blocks[i].count == 0) continue;
-        RBL_TRY(rbli_array_reserve(ctx, found, s.blocks[i].count));
-        memcpy(found->data + found->count, s.blocks[i].data, s.blocks[i].count * sizeof *found->data);
-        found->count += s.blocks[i].count;
+    size_t most = 0;
+    for (size_t i = 0; i < all->count; i++)
+        start[all->data[i].a + 2]++;
+    for (size_t a = 0; a <= piece_count; a++) {
+        most = start[a + 1] > most ? start[a + 1] : most;
+        start[a + 1] += start[a];
     }
-done:
-    for (size_t i = 0; s.blocks && i < block_count; i++)
-        rbli_free(ctx, s.blocks[i].data);
-    rbli_free(ctx, s.blocks);
-    rbli_free(ctx, tree.order);
-    rbli_free(ctx, tree.nodes);
+    for (size_t i = 0; i < all->count; i++) {
+        if (i % POLL == 0 && rbli_cancelled(ctx)) return RBL_ERR_CANCELLED;
+        order[start[all->data[i].a + 1]++] = (rbli_keyed){(uint64_t)all->data[i].b, (int32_t)i};
+    }
+    rbli_keyed *scratch = rbli_alloc(ctx, most, sizeof *scratch);
+    if (!scratch) return RBL_ERR_NO_MEMORY;
+    rbl_status status = RBL_OK;
+    for (size_t a = 0; a < piece_count && status == RBL_OK; a++) {
+        if (a % POLL == 0 && rbli_cancelled(ctx)) status = RBL_ERR_CANCELLED;
+        rbli_radix_sort(order + start[a], scratch, start[a + 1] - start[a]);
+    }
+    rbli_free(ctx, scratch);
     return status;
 }
 
-/* ---- pairs of pieces ---- */
+typedef struct patches {
+    double (*boxes)[2][3];
+    int32_t *parent;
+} patches;
 
-static int compare_overlaps(const void *a, const void *b)
+static int32_t find_patch(int32_t *parent, int32_t i)
 {
-    const overlap *p = a, *q = b;
-    if (p->a != q->a) return p->a < q->a ? -1 : 1;
-    if (p->b != q->b) return p->b < q->b ? -1 : 1;
-    if (p->matched != q->matched) return p->matched ? -1 : 1;
-    return p->area < q->area ? -1 : p->area > q->area;
+    while (parent[i] != i)
+        i = parent[i] = parent[parent[i]];
+    return i;
 }
 
-static rbl_status sum_pairs(
-    rbl_context *ctx, overlap_array *all, double tolerance, rbli_touch **out, size_t *out_count)
+static void join_patches(void *user, int32_t a, int32_t b)
 {
-    size_t pair_count = 0, kept = 0;
-    if (all->count) qsort(all->data, all->count, sizeof *all->data, compare_overlaps);
-    for (size_t i = 0; i < all->count; i++)
-        pair_count += i == 0 || all->data[i].a != all->data[i - 1].a || all->data[i].b != all->data[i - 1].b;
-    rbli_touch *pairs = rbli_alloc(ctx, pair_count, sizeof *pairs);
-    if (!pairs) return RBL_ERR_NO_MEMORY;
-    for (size_t i = 0, end; i < all->count; i = end) {
-        rbli_touch pair = {all->data[i].a, all->data[i].b, 0, 0};
-        double rest = 0, diagonal = 0;
-        box bounds;
-        box_empty(&bounds);
-        for (end = i;
-             end < all->count && all->data[end].a == pair.piece_a && all->data[end].b == pair.piece_b;
-             end++) {
-            const overlap *o = &all->data[end];
-            if (o->matched) {
-                pair.matched_area += o->area;
-            } else {
-                rest += o->area;
-                box_add(&bounds, o->bounds.low);
-                box_add(&bounds, o->bounds.high);
-            }
+    patches *p = user;
+    int32_t x = find_patch(p->parent, a), y = find_patch(p->parent, b);
+    p->parent[x > y ? x : y] = x > y ? y : x;
+}
+
+/// Whether overlaps that are thin each make a region that is wider than twice the tolerance: those whose
+/// boxes meet are taken together.
+static rbl_status together_wide(rbl_context *ctx, const rbli_mesh_view *mesh, const rbli_overlap_array *all,
+    const rbli_keyed *order, size_t count, double tolerance, bool *wide)
+{
+    rbl_status status = RBL_OK;
+    patches p = {0};
+    rbli_box_tree *tree = NULL;
+    double *area = NULL;
+    RBL_TRY_ALLOC(p.boxes = rbli_alloc(ctx, count, sizeof *p.boxes));
+    RBL_TRY_ALLOC(p.parent = rbli_alloc(ctx, count, sizeof *p.parent));
+    RBL_TRY_ALLOC(area = rbli_calloc(ctx, count, sizeof *area));
+    for (size_t i = 0; i < count; i++) {
+        const rbli_overlap *o = &all->data[order[i].index];
+        rbli_overlap_shape shape;
+        p.parent[i] = (int32_t)i;
+        rbli_triangle_overlap(mesh, o->first, o->second, tolerance, &shape);
+        for (int k = 0; k < 3; k++) {
+            p.boxes[i][0][k] = shape.low[k] - tolerance / 2;
+            p.boxes[i][1][k] = shape.high[k] + tolerance / 2;
         }
-        for (int k = 0; k < 3 && rest > 0; k++)
-            diagonal += (bounds.high[k] - bounds.low[k]) * (bounds.high[k] - bounds.low[k]);
-        bool wide = rest > 2 * tolerance * (sqrt(diagonal) + 2 * tolerance);
-        pair.area = pair.matched_area + (wide ? rest : 0);
-        if (pair.area > 0) pairs[kept++] = pair;
     }
-    *out = pairs;
-    *out_count = kept;
+    RBL_TRY(rbli_box_tree_create(ctx, (const double(*)[2][3])p.boxes, count, &tree));
+    const int32_t *items = rbli_box_tree_items(tree);
+    rbli_box_tree_pairs(tree, 0, rbli_box_tree_block_count(tree), join_patches, &p);
+    for (size_t slot = 0; slot < count; slot++) { /* the root of a patch is its lowest slot */
+        int32_t root = find_patch(p.parent, (int32_t)slot);
+        double(*of_root)[3] = p.boxes[items[root]], (*own)[3] = p.boxes[items[slot]];
+        for (int k = 0; k < 3; k++) {
+            of_root[0][k] = own[0][k] < of_root[0][k] ? own[0][k] : of_root[0][k];
+            of_root[1][k] = own[1][k] > of_root[1][k] ? own[1][k] : of_root[1][k];
+        }
+        area[root] += all->data[order[items[slot]].index].area;
+    }
+    *wide = false;
+    for (size_t slot = 0; slot < count && !*wide; slot++) {
+        double square = 0, (*box)[3] = p.boxes[items[slot]];
+        for (int k = 0; k < 3; k++)
+            square += (box[1][k] - box[0][k]) * (box[1][k] - box[0][k]);
+        *wide = area[slot] > 2 * tolerance * (sqrt(square) + 2 * tolerance);
+    }
+done:
+    rbli_box_tree_destroy(ctx, tree);
+    rbli_free(ctx, p.boxes);
+    rbli_free(ctx, p.parent);
+    rbli_free(ctx, area);
+    return status;
+}
+
+/// Adds up the overlaps of one pair, thin ones last in the rest.
+static rbl_status sum_pair(rbl_context *ctx, const rbli_mesh_view *mesh, const rbli_overlap_array *all,
+    rbli_keyed *order, size_t count, double tolerance, rbli_touch *out)
+{
+    size_t thin = 0;
+    double rest = 0, thin_area = 0;
+    bool wide = false;
+    *out = (rbli_touch){all->data[order[0].index].a, all->data[order[0].index].b, 0, 0};
+    for (size_t i = 0; i < count; i++) {
+        const rbli_overlap *o = &all->data[order[i].index];
+        if (o->first < 0) {
+            out->matched_area += o->area;
+        } else if (o->wide) {
+            wide = true;
+            rest += o->area;
+        } else {
+            thin_area += o->area;
+            order[thin++] = order[i];
+        }
+    }
+    if (!wide && thin > 1) {
+        rbl_status status = together_wide(ctx, mesh, all, order, thin, tolerance, &wide);
+        if (status != RBL_OK) return status;
+    }
+    /* Thin overlaps beside wide ones belong to the same contact; without any they are an edge. */
+    out->area = out->matched_area + rest + (wide ? thin_area : 0);
     return RBL_OK;
+}
+
+static rbl_status sum_pairs(rbl_context *ctx, const rbli_mesh_view *mesh, const rbli_overlap_array *all,
+    double tolerance, rbli_touch **out, size_t *out_count)
+{
+    rbl_status status = RBL_OK;
+    size_t piece_count = 0, kept = 0, *start = NULL;
+    rbli_keyed *order = NULL;
+    RBLI_ARRAY(rbli_touch) pairs = {0};
+    for (size_t i = 0; i < all->count; i++)
+        if ((size_t)all->data[i].a >= piece_count) piece_count = (size_t)all->data[i].a + 1;
+    RBL_TRY_ALLOC(start = rbli_calloc(ctx, piece_count + 2, sizeof *start));
+    RBL_TRY_ALLOC(order = rbli_alloc(ctx, all->count, sizeof *order));
+    RBL_TRY(sort_overlaps(ctx, all, start, piece_count, order));
+    for (size_t i = 0, end; i < all->count; i = end) {
+        const rbli_overlap *first = &all->data[order[i].index];
+        rbli_touch pair;
+        for (end = i + 1;
+             end < all->count && order[end].key == order[i].key && all->data[order[end].index].a == first->a;
+             end++) {
+        }
+        if (kept++ % 256 == 0 && rbli_cancelled(ctx)) RBL_TRY(RBL_ERR_CANCELLED);
+        RBL_TRY(sum_pair(ctx, mesh, all, order + i, end - i, tolerance, &pair));
+        if (pair.area > 0) RBL_TRY(rbli_array_push(ctx, &pairs, pair));
+    }
+    if (!pairs.data) RBL_TRY(rbli_array_reserve(ctx, &pairs, 1));
+    *out = pairs.data;
+    *out_count = pairs.count;
+    pairs.data = NULL;
+done:
+    rbli_free(ctx, pairs.data);
+    rbli_free(ctx, start);
+    rbli_free(ctx, order);
+    return status;
+}
+
+/// What positions are off by where they are the results of a calculation: some units in the last place of the
+/// largest coordinate.
+static double rounding(const rbli_mesh_view *mesh)
+{
+    double most = 0;
+    for (size_t v = 0; v < mesh->vertex_count; v++)
+        for (int k = 0; k < 3; k++)
+            most = fabs(mesh->positions[v][k]) > most ? fabs(mesh->positions[v][k]) : most;
+    return 8 * 0x1p-52 * most;
 }
 
 rbl_status rbli_find_contacts(rbl_context *ctx, const rbli_mesh_view *mesh, const int32_t *piece,
     double tolerance, rbli_touch **out, size_t *count)
 {
     rbl_status status = RBL_OK;
-    int32_t *ids = NULL, *opposite = NULL, *left = NULL;
-    overlap_array all = {0};
-    size_t unique, left_count = 0;
+    int32_t *ids = NULL;
+    triangle_lists lists = {0};
+    rbli_contact_face *faces = NULL;
+    rbli_overlap_array all = {0};
+    size_t unique, face_count = 0;
+    tolerance += rounding(mesh);
     RBL_TRY_ALLOC(ids = rbli_alloc(ctx, mesh->vertex_count, sizeof *ids));
-    RBL_TRY_ALLOC(opposite = rbli_alloc(ctx, mesh->triangle_count, sizeof *opposite));
-    RBL_TRY_ALLOC(left = rbli_alloc(ctx, mesh->triangle_count, sizeof *left));
     RBL_TRY(rbli_position_ids(ctx, mesh->positions, mesh->vertex_count, ids, &unique));
-    RBL_TRY(rbli_match_opposite(ctx, mesh->triangles, mesh->triangle_count, ids, piece, opposite));
-    if (rbli_cancelled(ctx)) {
-        status = RBL_ERR_CANCELLED;
-        goto done;
-    }
-    for (size_t t = 0; t < mesh->triangle_count; t++) {
-        if (piece[t] < 0) continue;
-        if (opposite[t] < 0) {
-            left[left_count++] = (int32_t)t;
-            continue;
-        }
-        int32_t other = piece[opposite[t]];
-        overlap o = {.a = piece[t], .b = other, .matched = true};
-        double normal[3];
-        if (piece[t] > other || !unit_normal(mesh, (int32_t)t, normal, &o.area)) continue;
-        RBL_TRY(rbli_array_push(ctx, &all, o));
-    }
-    RBL_TRY(search_overlaps(ctx, mesh, piece, tolerance, left, left_count, &all));
-    RBL_TRY(sum_pairs(ctx, &all, tolerance, out, count));
+    RBL_TRY(list_triangles(ctx, mesh, ids, piece, &lists));
+    RBL_TRY_ALLOC(faces = rbli_alloc(ctx, lists.start[lists.count], sizeof *faces));
+    RBL_TRY(split_lists(ctx, mesh, ids, piece, &lists, &all, faces, &face_count));
+    rbli_free(ctx, ids);
+    ids = NULL;
+    triangle_lists_free(ctx, &lists);
+    lists = (triangle_lists){0};
+    RBL_TRY(rbli_find_overlaps(ctx, mesh, piece, tolerance, faces, face_count, &all));
+    rbli_free(ctx, faces);
+    faces = NULL;
+    RBL_TRY(sum_pairs(ctx, mesh, &all, tolerance, out, count));
 done:
     rbli_free(ctx, ids);
-    rbli_free(ctx, opposite);
-    rbli_free(ctx, left);
+    triangle_lists_free(ctx, &lists);
+    rbli_free(ctx, faces);
     rbli_free(ctx, all.data);
     return status;
 }

@@ -13,18 +13,24 @@ typedef struct rbli_touch {
     double matched_area; /* the part of it in pairs of opposite triangles with equal positions */
 } rbli_touch;
 
-/// Finds the contacts of all pieces at once: first triangles that meet an opposite one of the same three
-/// positions (what cuts make), then, among the rest, overlaps of triangles that lie in one plane within the
-/// tolerance and face each other. Overlaps that are nowhere wider than about twice the tolerance are edges
-/// and do not count. Source: GEO §8, precise.
+/// Finds the contacts of all pieces at once: triangles that meet an opposite one of the same three positions
+/// (what cuts make), and overlaps of triangles that face each other and lie, where they overlap, within the
+/// tolerance of each other. A contact must be wider than about twice the tolerance somewhere: what is thinner
+/// everywhere is an edge and does not count, unless positions are equal. Pieces may overlap in any way.
+/// Source: GEO §8, precise.
 /// @param mesh  all pieces in one space
 /// @param piece [triangle_count] owner of each triangle, ≥ 0; −1 leaves a triangle out
-/// @param tolerance  a length ≥ 0
+/// @param tolerance  a length ≥ 0; the rounding of the largest coordinate is added to it
 /// @param out   sorted by (a, b), freed by the caller with rbli_free; set on success only, with `*count`
 /// @return RBL_OK · RBL_ERR_NO_MEMORY · RBL_ERR_CANCELLED
 /// Threads: reentrant, uses the context's pool. Same bytes for any thread count. Cost: O(n log n + pairs of
 /// boxes that meet).
 rbl_status rbli_find_contacts(rbl_context *ctx, const rbli_mesh_view *mesh, const int32_t *piece,
+    double tolerance, rbli_touch **out, size_t *count);
+
+/// Finds the pairs of pieces that have vertices within the tolerance of each other; areas are 0. Parameters,
+/// result and errors as above. Runs on the caller's thread. Cost: O(n log n + pairs found, of each vertex).
+rbl_status rbli_find_shared_vertices(rbl_context *ctx, const rbli_mesh_view *mesh, const int32_t *piece,
     double tolerance, rbli_touch **out, size_t *count);
 
 /// Gives equal positions equal numbers 0 … *unique_count − 1, in order of first appearance. −0 equals 0.

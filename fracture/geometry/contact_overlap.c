@@ -1,0 +1,369 @@
+/// Overlaps of triangles that lie on each other: a tree of their boxes gives candidates; what has another
+/// direction or plane is dropped by a look at a few numbers kept in the tree's order; the rest is clipped
+/// (Sutherland and Hodgman 1974).
+
+#include "fracture/geometry/contact_overlap.h"
+
+#include <math.h>
+
+#include "fracture/base/threads.h"
+#include "fracture/geometry/box_tree.h"
+
+static double dot(const double a[3], const double b[3])
+{
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+static void cross(const double a[3], const double b[3], double out[3])
+{
+    for (int k = 0; k < 3; k++)
+        out[k] = a[(k + 1) % 3] * b[(k + 2) % 3] - a[(k + 2) % 3] * b[(k + 1) % 3];
+}
+
+/// The normal, twice the triangle's area long.
+static void area_normal(const rbli_mesh_view *mesh, int32_t triangle, double out[3])
+{
+    const int32_t *t = mesh->triangles[triangle];
+    double u[3], v[3];
+    for (int k = 0; k < 3; k++) {
+        u[k] = mesh->positions[t[1]][k] - mesh->positions[t[0]][k];
+        v[k] = mesh->positions[t[2]][k] - mesh->positions[t[0]][k];
+    }
+    cross(u, v, out);
+}
+
+double rbli_triangle_area(const rbli_mesh_view *mesh, int32_t triangle)
+{
+    double normal[3];
+    area_normal(mesh, triangle, normal);
+    return sqrt(dot(normal, normal)) / 2;
+}
+
+/* ---- two triangles ---- */
+
+/// Both relative to the larger one's first corner, so that nothing is lost far from the origin.
+typedef struct triangle_pair {
+    double large[3][3], small[3][3];
+    double normal[3]; /* unit, of the large one */
+    double origin[3];
+    double size; /* largest coordinate */
+} triangle_pair;
+
+static bool make_pair(const rbli_mesh_view *mesh, int32_t first, int32_t second, triangle_pair *out)
+{
+    double n[2][3], squares[2];
+    area_normal(mesh, first, n[0]);
+    area_normal(mesh, second, n[1]);
+    for (int i = 0; i < 2; i++)
+        squares[i] = dot(n[i], n[i]);
+    int larger = squares[1] > squares[0];
+    double length = sqrt(squares[larger]);
+    const int32_t *large = mesh->triangles[larger ? second : first];
+    const int32_t *small = mesh->triangles[larger ? first : second];
+    memcpy(out->origin, mesh->positions[large[0]], sizeof out->origin);
+    out->size = 0;
+    for (int c = 0; c < 3; c++)
+        for (int k = 0; k < 3; k++) {
+            out->large[c][k] = mesh->positions[large[c]][k] - out->origin[k];
+            out->small[c][k] = mesh->positions[small[c]][k] - out->origin[k];
+            double a = fabs(out->large[c][k]), b = fabs(out->small[c][k]);
+            out->size = a > out->size ? a : out->size;
+            out->size = b > out->size ? b : out->size;
+        }
+    for (int k = 0; k < 3; k++)
+        out->normal[k] = n[larger][k] / length;
+    return length > 0 && squares[!larger] > 0;
+}
+
+/// True when all of the small one is farther than the tolerance on one side of the large one's plane.
+static bool off_plane(const triangle_pair *p, double tolerance)
+{
+    double low = HUGE_VAL, high = -HUGE_VAL;
+    for (int c = 0; c < 3; c++) {
+        double height = dot(p->normal, p->small[c]);
+        low = height < low ? height : low;
+        high = height > high ? height : high;
+    }
+    return low > tolerance || high < -tolerance;
+}
+
+/// The outward normal of an edge in the large one's plane, as long as the edge; for triangles that turn the
+/// other way it points inward.
+static void edge_side(const double p[3], const double q[3], const double normal[3], double out[3])
+{
+    double e[3] = {q[0] - p[0], q[1] - p[1], q[2] - p[2]};
+    cross(e, normal, out);
+}
+
+/// True when a line along an edge of `a` parts both but for rounding. `turn` is −1 when `a` is seen
+/// clockwise.
+static bool parted(
+    const double a[3][3], const double b[3][3], const double normal[3], double turn, double size)
+{
+    for (int c = 0; c < 3; c++) {
+        double side[3], least = HUGE_VAL;
+        edge_side(a[c], a[(c + 1) % 3], normal, side);
+        for (int v = 0; v < 3; v++) {
+            double to[3] = {b[v][0] - a[c][0], b[v][1] - a[c][1], b[v][2] - a[c][2]};
+            double beyond = turn * dot(side, to);
+            least = beyond < least ? beyond : least;
+        }
+        if (least >= 0) return true;
+        if (least * least <= 1e-28 * size * size * dot(side, side)) return true;
+    }
+    return false;
+}
+
+enum { MOST_CORNERS = 8 };
+
+/// Keeps what lies on the side n · (x − at) ≤ 0 of a polygon; @return the new count.
+static int clip(double (*polygon)[3], int count, const double n[3], const double at[3])
+{
+    double out[MOST_CORNERS][3], height[MOST_CORNERS];
+    int kept = 0;
+    for (int i = 0; i < count; i++) {
+        double to[3] = {polygon[i][0] - at[0], polygon[i][1] - at[1], polygon[i][2] - at[2]};
+        height[i] = dot(n, to);
+    }
+    for (int i = 0; i < count; i++) {
+        int next = i + 1 < count ? i + 1 : 0;
+        double dp = height[i], dq = height[next];
+        if (dp <= 0 && kept < MOST_CORNERS) memcpy(out[kept++], polygon[i], sizeof out[0]);
+        if (((dp < 0 && dq > 0) || (dp > 0 && dq < 0)) && kept < MOST_CORNERS) {
+            double s = dp / (dp - dq);
+            for (int k = 0; k < 3; k++)
+                out[kept][k] = polygon[i][k] + s * (polygon[next][k] - polygon[i][k]);
+            kept++;
+        }
+    }
+    memcpy(polygon, out, (size_t)kept * sizeof out[0]);
+    return kept;
+}
+
+static void measure(const triangle_pair *p, double (*polygon)[3], int count, rbli_overlap_shape *out)
+{
+    double sum = 0;
+    for (int i = 0; i < count; i++) {
+        double u[3], v[3], n[3], e[3];
+        const double *q = polygon[i + 1 < count ? i + 1 : 0];
+        for (int k = 0; k < 3; k++) {
+            u[k] = polygon[i][k] - polygon[0][k];
+            v[k] = q[k] - polygon[0][k];
+            e[k] = q[k] - polygon[i][k];
+            double x = polygon[i][k] + p->origin[k];
+            out->low[k] = x < out->low[k] ? x : out->low[k];
+            out->high[k] = x > out->high[k] ? x : out->high[k];
+        }
+        cross(u, v, n);
+        sum += dot(p->normal, n);
+        out->perimeter += sqrt(dot(e, e));
+    }
+    out->area = fabs(sum) / 2;
+}
+
+bool rbli_triangle_overlap(
+    const rbli_mesh_view *mesh, int32_t first, int32_t second, double tolerance, rbli_overlap_shape *out)
+{
+    triangle_pair p;
+    double turned[3], u[3], v[3], polygon[MOST_CORNERS][3];
+    int count = 3;
+    *out = (rbli_overlap_shape){0};
+    memcpy(out->low, mesh->positions[mesh->triangles[first][0]], sizeof out->low);
+    memcpy(out->high, out->low, sizeof out->high);
+    if (!make_pair(mesh, first, second, &p) || off_plane(&p, tolerance)) return false;
+    for (int k = 0; k < 3; k++) {
+        u[k] = p.small[1][k] - p.small[0][k];
+        v[k] = p.small[2][k] - p.small[0][k];
+    }
+    cross(u, v, turned);
+    double turn = dot(turned, p.normal) < 0 ? -1 : 1;
+    if (parted((const double(*)[3])p.large, (const double(*)[3])p.small, p.normal, 1, p.size) ||
+        parted((const double(*)[3])p.small, (const double(*)[3])p.large, p.normal, turn, p.size))
+        return false;
+    memcpy(polygon, p.small, sizeof p.small);
+    for (int c = 0; c < 3 && count >= 3; c++) {
+        double side[3];
+        edge_side(p.large[c], p.large[(c + 1) % 3], p.normal, side);
+        count = clip(polygon, count, side, p.large[c]);
+    }
+    if (count < 3) return false;
+    for (int i = 0; i < count; i++)
+        if (!(fabs(dot(p.normal, polygon[i])) <= tolerance)) return false;
+    for (int k = 0; k < 3; k++) {
+        out->low[k] = HUGE_VAL;
+        out->high[k] = -HUGE_VAL;
+    }
+    measure(&p, polygon, count, out);
+    return out->area > 0;
+}
+
+/* ---- all pairs ---- */
+
+/// What a look at a candidate needs, in the tree's order.
+typedef struct face_look {
+    float normal[3];  /* of the first direction */
+    float tilt;       /* how far (sine) its direction may be off when corners are off by the tolerance */
+    int32_t piece[2]; /* of the triangle of each direction, or −1 */
+    int32_t face;
+} face_look;
+
+typedef struct overlap_search {
+    rbl_context *ctx;
+    const rbli_mesh_view *mesh;
+    const rbli_contact_face *faces;
+    const rbli_box_tree *tree;
+    const face_look *looks;
+    double tolerance;
+    rbli_overlap_array *blocks;
+} overlap_search;
+
+typedef struct block_search {
+    const overlap_search *search;
+    rbl_context *ctx;
+    rbli_overlap_array *found;
+    size_t visits;
+    rbl_status status;
+} block_search;
+
+enum { BLOCK_GRAIN = 64, VISITS_BETWEEN_POLLS = 1 << 16 };
+
+static int32_t triangle_of(const rbli_contact_face *face)
+{
+    return face->triangle[0] >= 0 ? face->triangle[0] : face->triangle[1];
+}
+
+static void look_at_pair(void *user, int32_t first, int32_t second)
+{
+    block_search *b = user;
+    const overlap_search *s = b->search;
+    const face_look *p = &s->looks[first], *q = &s->looks[second];
+    if (b->status != RBL_OK) return;
+    if (++b->visits % VISITS_BETWEEN_POLLS == 0 && rbli_cancelled(b->ctx)) b->status = RBL_ERR_CANCELLED;
+    float along = p->normal[0] * q->normal[0] + p->normal[1] * q->normal[1] + p->normal[2] * q->normal[2];
+    float tilt = p->tilt + q->tilt, least = 1 - tilt * tilt;
+    if (least < 0.5f) least = 0.5f;
+    if (along < least && along > -least) return;
+    /* Triangles that face each other: of different directions if the normals agree, else of the same. */
+    int flip = along > 0, pairs = 0;
+    rbli_overlap found[2];
+    for (int side = 0; side < 2; side++) {
+        int32_t a = p->piece[side], c = q->piece[side ^ flip];
+        if (a < 0 || c < 0 || a == c) continue;
+        found[pairs++] = (rbli_overlap){a < c ? a : c, a < c ? c : a, 0, s->faces[p->face].triangle[side],
+            s->faces[q->face].triangle[side ^ flip], false};
+    }
+    if (pairs == 0 || s->faces[p->face].list == s->faces[q->face].list) return;
+    rbli_overlap_shape shape;
+    if (!rbli_triangle_overlap(s->mesh, found[0].first, found[0].second, s->tolerance, &shape)) return;
+    for (int i = 0; i < pairs && b->status == RBL_OK; i++) {
+        found[i].area = shape.area;
+        found[i].wide = shape.area > s->tolerance * shape.perimeter;
+        b->status = rbli_array_push(b->ctx, b->found, found[i]);
+    }
+}
+
+static rbl_status search_block(
+    rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
+{
+    const overlap_search *s = user;
+    block_search b = {.search = s, .ctx = ctx, .found = &s->blocks[block]};
+    (void)worker;
+    rbli_box_tree_pairs(s->tree, begin, end, look_at_pair, &b);
+    return b.status;
+}
+
+static rbl_status build_tree(rbl_context *ctx, const rbli_mesh_view *mesh, double tolerance,
+    const rbli_contact_face *faces, size_t count, rbli_box_tree **out)
+{
+    rbl_status status = RBL_OK;
+    double(*boxes)[2][3] = rbli_alloc(ctx, count, sizeof *boxes);
+    RBL_TRY_ALLOC(boxes);
+    for (size_t i = 0; i < count; i++) {
+        const int32_t *corner = mesh->triangles[triangle_of(&faces[i])];
+        if (i % 4096 == 0 && rbli_cancelled(ctx)) RBL_TRY(RBL_ERR_CANCELLED);
+        for (int k = 0; k < 3; k++) {
+            double a = mesh->positions[corner[0]][k], b = mesh->positions[corner[1]][k],
+                   c = mesh->positions[corner[2]][k];
+            double low = a < b ? a : b, high = a < b ? b : a;
+            boxes[i][0][k] = (c < low ? c : low) - tolerance / 2;
+            boxes[i][1][k] = (c > high ? c : high) + tolerance / 2;
+        }
+    }
+    RBL_TRY(rbli_box_tree_create(ctx, (const double(*)[2][3])boxes, count, out));
+done:
+    rbli_free(ctx, boxes);
+    return status;
+}
+
+/// The tolerance over the triangle's least height, and something for the rounding of floats.
+static double tilt_of(const rbli_mesh_view *mesh, int32_t triangle, double doubled_area, double tolerance)
+{
+    double longest = 0;
+    for (int c = 0; c < 3; c++) {
+        const double *p = mesh->positions[mesh->triangles[triangle][c]];
+        const double *q = mesh->positions[mesh->triangles[triangle][(c + 1) % 3]];
+        double e[3] = {q[0] - p[0], q[1] - p[1], q[2] - p[2]}, square = dot(e, e);
+        longest = square > longest ? square : longest;
+    }
+    double tilt = 2 * tolerance * sqrt(longest) / doubled_area + 1e-3;
+    return tilt < 1 ? tilt : 1;
+}
+
+static rbl_status make_looks(rbl_context *ctx, const rbli_mesh_view *mesh, const int32_t *piece,
+    double tolerance, const rbli_contact_face *faces, size_t count, const int32_t *items, face_look *looks)
+{
+    for (size_t slot = 0; slot < count; slot++) {
+        const rbli_contact_face *face = &faces[items[slot]];
+        face_look *look = &looks[slot];
+        double normal[3];
+        if (slot % 4096 == 0 && rbli_cancelled(ctx)) return RBL_ERR_CANCELLED;
+        area_normal(mesh, triangle_of(face), normal);
+        double length = sqrt(dot(normal, normal));
+        look->tilt = length == 0 ? 1 : (float)tilt_of(mesh, triangle_of(face), length, tolerance);
+        if (face->triangle[0] < 0) length = -length;
+        for (int k = 0; k < 3; k++) /* one without area gets no direction and no partner */
+            look->normal[k] = length == 0 ? 0 : (float)(normal[k] / length);
+        for (int side = 0; side < 2; side++)
+            look->piece[side] = face->triangle[side] < 0 ? -1 : piece[face->triangle[side]];
+        look->face = items[slot];
+    }
+    return RBL_OK;
+}
+
+rbl_status rbli_find_overlaps(rbl_context *ctx, const rbli_mesh_view *mesh, const int32_t *piece,
+    double tolerance, const rbli_contact_face *faces, size_t face_count, rbli_overlap_array *out)
+{
+    rbl_status status = RBL_OK;
+    rbli_box_tree *tree = NULL;
+    face_look *looks = NULL;
+    size_t block_count = 0;
+    overlap_search s = {.mesh = mesh, .faces = faces, .tolerance = tolerance};
+    if (face_count == 0) return RBL_OK;
+    RBL_TRY(build_tree(ctx, mesh, tolerance, faces, face_count, &tree));
+    RBL_TRY_ALLOC(looks = rbli_alloc(ctx, face_count, sizeof *looks));
+    RBL_TRY(make_looks(ctx, mesh, piece, tolerance, faces, face_count, rbli_box_tree_items(tree), looks));
+    s.tree = tree;
+    s.looks = looks;
+    block_count = (rbli_box_tree_block_count(tree) + BLOCK_GRAIN - 1) / BLOCK_GRAIN;
+    RBL_TRY_ALLOC(s.blocks = rbli_calloc(ctx, block_count, sizeof *s.blocks));
+    RBL_TRY(rbli_parallel_for(ctx, rbli_box_tree_block_count(tree), BLOCK_GRAIN, search_block, &s));
+    size_t total = 0;
+    for (size_t i = 0; i < block_count; i++)
+        total += s.blocks[i].count;
+    RBL_TRY(rbli_array_reserve(ctx, out, total));
+    for (size_t i = 0; i < block_count; i++) {
+        if (i % 1024 == 0 && rbli_cancelled(ctx)) RBL_TRY(RBL_ERR_CANCELLED);
+        if (s.blocks[i].count == 0) continue;
+        memcpy(out->data + out->count, s.blocks[i].data, s.blocks[i].count * sizeof *out->data);
+        out->count += s.blocks[i].count;
+        rbli_free(ctx, s.blocks[i].data);
+        s.blocks[i] = (rbli_overlap_array){0};
+    }
+done:
+    for (size_t i = 0; s.blocks && i < block_count; i++)
+        rbli_free(ctx, s.blocks[i].data);
+    rbli_free(ctx, s.blocks);
+    rbli_free(ctx, looks);
+    rbli_box_tree_destroy(ctx, tree);
+    return status;
+}
