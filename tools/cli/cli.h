@@ -28,6 +28,7 @@ int cli_migrate(int argc, char **argv);
 int cli_nodes(int argc, char **argv);
 int cli_schema(int argc, char **argv);
 int cli_version(int argc, char **argv);
+int cli_view(int argc, char **argv);
 
 typedef enum cli_option_kind {
     CLI_FLAG,   /* bool */

@@ -28,6 +28,7 @@ static const struct {
 #endif
     {"schema", cli_schema, "print the JSON schema of graph files"},
     {"version", cli_version, "print the version"},
+    {"view", cli_view, "write a page to look at a mesh, a .rbl file or a graph's result"},
 };
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
 

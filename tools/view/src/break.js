@@ -1,0 +1,4 @@
+export class BreakMode {
+    async begin() { throw new Error('not yet') }
+    end() {}
+}

@@ -1,0 +1,156 @@
+// What is drawn over the pieces: hulls, connections, contacts, and the outline of what is selected. All of it follows
+// the bones by the same texture as the pieces.
+
+import * as THREE from 'three'
+
+import { BONE_GLSL } from './batch.js'
+
+function followingMaterial(bones, options) {
+    const { uniforms, head = '', color, points, ...rest } = options
+    return new THREE.ShaderMaterial({
+        uniforms: { uBones: bones.uniform, ...uniforms },
+        vertexShader: `attribute float aBone; attribute float aSize; varying vec3 vColor; varying float vSize;
+            ${BONE_GLSL}
+            void main() {
+                vColor = boneTexel(aBone, 3).rgb;
+                vSize = aSize;
+                vec4 eye = viewMatrix * boneMatrix(aBone) * vec4(position, 1.0);
+                gl_Position = projectionMatrix * eye;
+                ${points ? 'gl_PointSize = uPixels;' : ''}
+            }`.replace('void main', `${points ? 'uniform float uPixels;\n' : ''}void main`),
+        fragmentShader: `varying vec3 vColor; varying float vSize; ${head}
+            void main() { ${color}
+                #include <colorspace_fragment>
+            }`,
+        transparent: true, ...rest,
+    })
+}
+
+function object(kind, geometry, material, order) {
+    const made = new kind(geometry, material)
+    made.frustumCulled = false
+    made.renderOrder = order
+    return made
+}
+
+function attributes(position, bone, size) {
+    const geometry = new THREE.BufferGeometry()
+    geometry.setAttribute('position', new THREE.BufferAttribute(position, 3))
+    geometry.setAttribute('aBone', new THREE.BufferAttribute(bone, 1))
+    if (size) geometry.setAttribute('aSize', new THREE.BufferAttribute(size, 1))
+    return geometry
+}
+
+/// Edges of hull h that are no diagonals of flat sides, as pairs of points.
+function hullEdges(data, h) {
+    const edges = new Map(), p0 = data.hull_point_start[h]
+    const point = (v) => data.hull_points.subarray(3 * (p0 + v), 3 * (p0 + v) + 3)
+    for (let f = data.hull_face_start[h]; f < data.hull_face_start[h + 1]; f++) {
+        const [a, b, c] = data.hull_faces.subarray(3 * f, 3 * f + 3)
+        const [pa, pb, pc] = [point(a), point(b), point(c)]
+        const n = new THREE.Vector3(...pb).sub(new THREE.Vector3(...pa))
+            .cross(new THREE.Vector3(...pc).sub(new THREE.Vector3(...pa))).normalize()
+        for (const [i, j] of [[a, b], [b, c], [c, a]]) {
+            const key = i < j ? `${i},${j}` : `${j},${i}`, other = edges.get(key)
+            if (other) other.sharp = other.normal.dot(n) < 0.9995
+            else edges.set(key, { i, j, normal: n, sharp: true })
+        }
+    }
+    return [...edges.values()].filter((e) => e.sharp).map((e) => [p0 + e.i, p0 + e.j])
+}
+
+export class Hulls {
+    constructor(model, bones, accent) {
+        const { data } = model
+        this.model = model
+        this.group = new THREE.Group()
+        const position = new Float32Array(data.hull_points), bone = new Float32Array(position.length / 3)
+        const lines = [], faces = []
+        for (let h = 0; h < data.hull_bone.length; h++) {
+            bone.fill(data.hull_bone[h], data.hull_point_start[h], data.hull_point_start[h + 1])
+            lines.push(hullEdges(data, h).flat())
+            const own = []
+            for (let f = 3 * data.hull_face_start[h]; f < 3 * data.hull_face_start[h + 1]; f++)
+                own.push(data.hull_point_start[h] + data.hull_faces[f])
+            faces.push(own)
+        }
+        this.lines = lines
+        this.faces = faces
+        const lineMaterial = followingMaterial(bones, { uniforms: { uColor: accent }, head: 'uniform vec3 uColor;',
+            color: 'gl_FragColor = vec4(uColor, 0.85);', depthWrite: false })
+        const faceMaterial = followingMaterial(bones, { color: 'gl_FragColor = vec4(vColor, 0.16);',
+            depthWrite: false, side: THREE.DoubleSide })
+        this.group.add(object(THREE.Mesh, attributes(position, bone), faceMaterial, 2),
+            object(THREE.LineSegments, attributes(position, bone), lineMaterial, 3))
+    }
+
+    /// Shows the hulls of bones that are told apart, or those of the pieces below one that has none.
+    show(shown) {
+        const wanted = (h) => {
+            const b = this.model.data.hull_bone[h], s = shown[b]
+            return s === b || (!this.model.hulls[s].length && !this.model.children[b].length)
+        }
+        const chosen = this.lines.map((_, h) => h).filter(wanted)
+        this.group.children[0].geometry.setIndex(chosen.flatMap((h) => this.faces[h]))
+        this.group.children[1].geometry.setIndex(chosen.flatMap((h) => this.lines[h]))
+        this.count = chosen.length
+    }
+
+    dispose() {
+        for (const child of this.group.children) {
+            child.geometry.dispose()
+            child.material.dispose()
+        }
+    }
+}
+
+/// Lines between the centres of bones.
+export class Links {
+    /// @param pairs  bones, two by two; `clusters`: shown where both are told apart, else between pieces only
+    constructor(model, bones, pairs, areas, color) {
+        this.model = model
+        this.pairs = pairs
+        this.areas = areas
+        this.group = new THREE.Group()
+        this.bones = bones
+        const line = followingMaterial(bones, { uniforms: { uColor: color }, head: 'uniform vec3 uColor;',
+            color: 'gl_FragColor = vec4(uColor, 0.25 + 0.7 * vSize);', depthTest: false, depthWrite: false })
+        const dot = followingMaterial(bones, { uniforms: { uColor: color, uPixels: { value: 7 * Math.min(devicePixelRatio, 2) } },
+            head: 'uniform vec3 uColor;', points: true, depthTest: false, depthWrite: false,
+            color: `float d = length(gl_PointCoord - 0.5); if (d > 0.5) discard;
+                gl_FragColor = vec4(uColor, 1.0 - smoothstep(0.4, 0.5, d));` })
+        this.group.add(object(THREE.LineSegments, new THREE.BufferGeometry(), line, 4),
+            object(THREE.Points, new THREE.BufferGeometry(), dot, 5))
+    }
+
+    /// Shows links between bones that are told apart.
+    show(shown) {
+        const { center, pieceCount } = this.model, ends = [], sizes = [], dots = new Set()
+        let largest = 0
+        for (const area of this.areas || []) largest = Math.max(largest, area)
+        for (let i = 0; i < this.pairs.length; i += 2) {
+            const [a, b] = [this.pairs[i], this.pairs[i + 1]]
+            if (shown[a] !== a || shown[b] !== b || !pieceCount[a] || !pieceCount[b]) continue
+            const size = largest > 0 ? Math.sqrt(Math.max(0, this.areas[i / 2]) / largest) : 0.5
+            ends.push(a, b)
+            sizes.push(size, size)
+            dots.add(a)
+            dots.add(b)
+        }
+        const fill = (child, list, size) => {
+            const position = new Float32Array(list.flatMap((b) => [...center.subarray(3 * b, 3 * b + 3)]))
+            child.geometry.dispose()
+            child.geometry = attributes(position, new Float32Array(list), new Float32Array(size))
+        }
+        fill(this.group.children[0], ends, sizes)
+        fill(this.group.children[1], [...dots], [...dots].map(() => 1))
+        this.count = ends.length / 2
+    }
+
+    dispose() {
+        for (const child of this.group.children) {
+            child.geometry.dispose()
+            child.material.dispose()
+        }
+    }
+}

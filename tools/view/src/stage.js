@@ -1,0 +1,140 @@
+// The scene: light, ground, camera, and drawing when something has changed.
+
+import * as THREE from 'three'
+
+import { OrbitCamera } from './camera.js'
+
+const THEMES = {
+    light: { sky: 0xffffff, ground: 0xb9b2a8, hemi: 1.55, key: 2.35, fill: 0.5, shadow: 0.26, dim: 0xb9bcc2,
+        inside: [0.86, 0.82, 0.76], line: 0x1d4ed8, contact: 0xb45309, hull: 0x111827, accent: 0xf2600c },
+    dark: { sky: 0xbfd0ee, ground: 0x2b2723, hemi: 1.0, key: 2.3, fill: 0.42, shadow: 0.5, dim: 0x3c4048,
+        inside: [0.62, 0.58, 0.53], line: 0x7dd3fc, contact: 0xfbbf24, hull: 0xf8fafc, accent: 0xff7a1f },
+}
+
+export class Stage {
+    /// Throws when the browser cannot draw.
+    constructor(canvas) {
+        this.canvas = canvas
+        this.renderer = new THREE.WebGLRenderer({ canvas, antialias: true, alpha: true, powerPreference: 'high-performance' })
+        this.renderer.setPixelRatio(Math.min(devicePixelRatio || 1, 2))
+        this.renderer.toneMapping = THREE.ACESFilmicToneMapping
+        this.renderer.toneMappingExposure = 1.12
+        this.renderer.shadowMap.enabled = true
+        this.renderer.shadowMap.type = THREE.PCFShadowMap
+        this.renderer.shadowMap.autoUpdate = false
+        this.scene = new THREE.Scene()
+        this.colors = Object.fromEntries(['line', 'contact', 'hull', 'accent', 'dim'].map((n) => [n, { value: new THREE.Color() }]))
+        this.orbit = new OrbitCamera(canvas, () => this.draw())
+        this.makeLights()
+        this.wanted = false
+        this.everyFrame = null // called before each frame with seconds since the last; true: go on
+        this.last = 0
+        new ResizeObserver(() => this.resize()).observe(canvas)
+        this.dark = matchMedia('(prefers-color-scheme: dark)')
+        this.dark.addEventListener('change', () => this.theme())
+        this.onTheme = () => {}
+        this.resize()
+    }
+
+    makeLights() {
+        this.hemi = new THREE.HemisphereLight(0xffffff, 0x888888, 1.4)
+        this.key = new THREE.DirectionalLight(0xfff4e6, 2.4)
+        this.fill = new THREE.DirectionalLight(0xdde8ff, 0.5)
+        this.key.castShadow = true
+        this.key.shadow.mapSize.set(2048, 2048)
+        this.key.shadow.radius = 3
+        this.ground = new THREE.Mesh(new THREE.CircleGeometry(1, 96), new THREE.ShadowMaterial({ opacity: 0.25 }))
+        this.ground.rotation.x = -Math.PI / 2
+        this.ground.receiveShadow = true
+        this.ground.renderOrder = -1
+        this.scene.add(this.hemi, this.key, this.key.target, this.fill, this.ground)
+    }
+
+    theme() {
+        const t = this.dark.matches ? THEMES.dark : THEMES.light
+        this.hemi.color.setHex(t.sky)
+        this.hemi.groundColor.setHex(t.ground)
+        this.hemi.intensity = t.hemi
+        this.key.intensity = t.key
+        this.fill.intensity = t.fill
+        this.ground.material.opacity = t.shadow
+        for (const [name, uniform] of Object.entries(this.colors)) uniform.value.setHex(t[name])
+        this.inside = t.inside
+        this.onTheme(t)
+        this.draw(true)
+    }
+
+    /// Sets light and ground to the asset's size.
+    fit(all) {
+        const { size, center, low } = all
+        this.orbit.size = size
+        this.size = size
+        this.ground.position.set(center[0], low[1] - size * 1e-4, center[2])
+        this.ground.scale.setScalar(size * 12)
+        this.key.position.set(center[0] - size * 0.95, low[1] + size * 1.75, center[2] + size * 0.95)
+        this.key.target.position.set(...center)
+        this.fill.position.set(center[0] + size * 1.4, center[1] + size * 0.4, center[2] - size * 0.4)
+        const c = this.key.shadow.camera, reach = size * 1.7
+        Object.assign(c, { left: -reach, right: reach, top: reach, bottom: -reach, near: size * 0.05, far: size * 6 })
+        c.updateProjectionMatrix()
+        this.key.shadow.normalBias = size * 0.0015
+        this.key.shadow.bias = -0.0004
+    }
+
+    resize() {
+        const width = this.canvas.clientWidth || 1, height = this.canvas.clientHeight || 1
+        this.renderer.setSize(width, height, false)
+        const camera = this.orbit.camera
+        this.inset = Math.min(this.inset ?? 0, width / 2)
+        camera.aspect = width / height
+        if (this.inset) camera.setViewOffset(width, height, this.inset / 2, 0, width, height)
+        else camera.clearViewOffset()
+        this.draw()
+    }
+
+    /// Keeps the middle of the picture clear of a panel at the right that is so many pixels wide.
+    clearRight(pixels) {
+        this.inset = pixels
+        this.resize()
+    }
+
+    /// The middle of what is seen of the picture, in pixels.
+    middle() {
+        return [(this.canvas.clientWidth - this.inset) / 2, this.canvas.clientHeight / 2]
+    }
+
+    /// Draws in the next frame. `moved`: pieces have other places, so shadows have, too.
+    draw(moved = false) {
+        if (moved) this.renderer.shadowMap.needsUpdate = true
+        if (this.wanted) return
+        this.wanted = true
+        requestAnimationFrame((now) => this.frame(now))
+    }
+
+    frame(now) {
+        this.wanted = false
+        const seconds = Math.min(0.1, Math.max(0, (now - this.last) / 1000))
+        this.last = now
+        const running = this.everyFrame ? this.everyFrame(seconds) : false
+        const gliding = this.orbit.update()
+        if (running) this.renderer.shadowMap.needsUpdate = true
+        this.renderer.render(this.scene, this.orbit.camera)
+        if (running || gliding) this.draw()
+    }
+
+    /// The ray through a point of the canvas, in pixels from its corner.
+    ray(x, y) {
+        const camera = this.orbit.camera
+        this.orbit.update()
+        const ndc = new THREE.Vector3((2 * x) / this.canvas.clientWidth - 1, 1 - (2 * y) / this.canvas.clientHeight, 0.5)
+        const direction = ndc.unproject(camera).sub(camera.position).normalize()
+        return { origin: camera.position.toArray(), direction: direction.toArray() }
+    }
+
+    /// Where a point of the world is on the canvas, in pixels from its corner.
+    project(point) {
+        this.orbit.update()
+        const v = new THREE.Vector3(...point).project(this.orbit.camera)
+        return [((v.x + 1) / 2) * this.canvas.clientWidth, ((1 - v.y) / 2) * this.canvas.clientHeight]
+    }
+}
