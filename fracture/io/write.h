@@ -22,8 +22,8 @@ rbl_status rbli_write_mtl(rbl_context *ctx, const rbl_collection *collection, rb
 /// JSON (DESIGN §10): `bones`, `proximity`, `connections`, all by name. World units: volumes and bounds are
 /// those of the bone's geometry under its world transform; a cluster's volume is the sum of its pieces'
 /// without sheets, its bounds hold all below. `mass` is bone.mass, null where there is none. `site` is −1 for
-/// a bone that was not cut. `center_of_mass`, `inertia`, `inertia_products`, `damage_threshold` and
-/// `collider` are written where the attributes exist.
+/// a bone that was not cut. `center_of_mass`, `inertia`, `inertia_products`, `damage_threshold`,
+/// `collider` and the number of `collision_samples` are written where the attributes exist.
 rbl_status rbli_write_json(rbl_context *ctx, const rbl_collection *collection, rbli_file_writer *out);
 
 typedef struct rbli_glb_report {

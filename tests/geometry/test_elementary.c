@@ -66,11 +66,27 @@ static void exponentials_and_powers_keep_their_last_bit(void **state)
     assert_close(rbli_log(0x1p-1074), -1074 * rbli_log(2), 1e-12);
 }
 
+static void angles_of_vectors_are_right(void **state)
+{
+    (void)state;
+    for (uint64_t i = 0; i < 200000; i++) {
+        rbli_rng rng = rbli_rng_make(9, RBLI_RNG_TEST, i);
+        double x = 2 * rbli_rng_double(&rng) - 1, y = 2 * rbli_rng_double(&rng) - 1;
+        if (i % 3 == 0) y *= 1e-9;
+        if (i % 5 == 0) x *= 1e-5;
+        assert_close(rbli_atan2(y, x), (double)atan2l(y, x), 1e-15);
+    }
+    assert_true(rbli_atan2(0, 0) == 0 && rbli_atan2(0, 1) == 0 && rbli_atan2(0, -1) == RBLI_PI);
+    assert_true(rbli_atan2(1, 0) == RBLI_PI / 2 && rbli_atan2(-1, 0) == -RBLI_PI / 2);
+    assert_close(rbli_atan2(1e300, -1e300), 0.75 * RBLI_PI, 1e-15);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(agrees_with_long_double),
         cmocka_unit_test(multiples_of_a_quarter_turn_are_right),
+        cmocka_unit_test(angles_of_vectors_are_right),
         cmocka_unit_test(exponentials_and_powers_keep_their_last_bit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

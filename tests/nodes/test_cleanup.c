@@ -1,8 +1,13 @@
 #include <math.h>
 
+#include <unistd.h>
+
+#include "fracture/collection/rbl_file.h"
+#include "fracture/io/mesh_file.h"
+#include "fracture/io/write.h"
 #include "tests/nodes/node_help.h"
 
-/* SplitIslands, CollisionSamples, ExplodedView and ColorPieces. */
+/* SplitIslands, CollisionSamples, RecomputeNormals, ExplodedView and ColorPieces. */
 
 static double total_volume(const rbl_collection *c)
 {
@@ -196,6 +201,117 @@ static void each_cutter_gives_its_pieces_samples(void **state)
         }
 }
 
+#define ROUGH                                                                                                \
+    "\"ball\": {\"type\": \"MakePrimitive\", \"params\": {\"shape\": \"sphere\", \"segments\": 16}},\n"      \
+    "\"cut\": {\"type\": \"UniformFracture\", \"in\": {\"collection\": \"ball\"}, \"params\": "              \
+    "{\"min_sites\": 8, \"max_sites\": 8, \"noise\": {\"amplitude\": 0.02}}},\n"
+
+static void rough_cuts_become_smooth(void **state)
+{
+    (void)state;
+    static const int threads[] = {1, 2, 8};
+    char hashes[3][33];
+    for (int t = 0; t < 3; t++) {
+        graph_run g = run_nodes_with(ROUGH
+            "\"smooth\": {\"type\": \"RecomputeNormals\", \"in\": {\"collection\": \"cut\"}},\n"
+            "\"all\": {\"type\": \"RecomputeNormals\", \"in\": {\"collection\": \"smooth\"}, \"params\": "
+            "{\"only_internal\": false, \"sharp_edge_angle\": 0}},\n"
+            "\"tangents\": {\"type\": \"RecomputeNormals\", \"in\": {\"collection\": \"cut\"}, \"params\": "
+            "{\"only_tangents\": true}}",
+            RBL_OK, threads[t]);
+        const rbl_collection *cut = collection_of(&g, "cut"), *smooth = collection_of(&g, "smooth"),
+                             *all = collection_of(&g, "all"), *tangents = collection_of(&g, "tangents");
+        check_valid(smooth);
+        check_valid(all);
+        const float(*before)[3] = rbli_collection_read(cut, "corner", "normal", RBL_FLOAT_3);
+        const float(*after)[3] = rbli_collection_read(smooth, "corner", "normal", RBL_FLOAT_3);
+        const float(*flat)[3] = rbli_collection_read(all, "corner", "normal", RBL_FLOAT_3);
+        const bool *internal = rbli_collection_read(cut, "face", "internal", RBL_BOOL);
+        size_t changed = 0, faces = rbli_collection_size(cut, "face"), inner = 0;
+        for (size_t f = 0; f < faces; f++) {
+            bool same = memcmp(before[3 * f], after[3 * f], 3 * sizeof *before) == 0;
+            inner += internal[f];
+            changed += !same;
+            if (!internal[f]) assert_true(same);
+            for (int k = 0; k < 3; k++) {
+                assert_close(flat[3 * f][k], flat[3 * f + 1][k], 1e-6);
+                assert_close(flat[3 * f][k], flat[3 * f + 2][k], 1e-6);
+            }
+        }
+        assert_true(inner > 500 && changed * 10 > inner * 9);
+        assert_ptr_equal(rbli_collection_buffer(cut, "vertex", "position"),
+            rbli_collection_buffer(smooth, "vertex", "position"));
+        assert_ptr_equal(rbli_collection_buffer(cut, "corner", "normal"),
+            rbli_collection_buffer(tangents, "corner", "normal"));
+        assert_null(rbli_collection_buffer(cut, "corner", "tangent"));
+        const float(*tangent)[4] = rbli_collection_read(tangents, "corner", "tangent", RBL_FLOAT_4);
+        for (size_t c = 0; c < 3 * faces; c++) {
+            double along = 0, length = 0;
+            for (int k = 0; k < 3; k++) {
+                along += (double)tangent[c][k] * (double)before[c][k];
+                length += (double)tangent[c][k] * (double)tangent[c][k];
+            }
+            assert_close(along, 0, 1e-5);
+            assert_close(length, 1, 1e-5);
+            assert_true(tangent[c][3] == 1 || tangent[c][3] == -1);
+        }
+        rbl_collection_hash_text(all, hashes[t]);
+        end_run(&g);
+    }
+    assert_string_equal(hashes[0], hashes[1]);
+    assert_string_equal(hashes[0], hashes[2]);
+}
+
+static void tangents_reach_files(void **state)
+{
+    (void)state;
+    rbl_context *ctx = make_context(1);
+    graph_run g = run_nodes(
+        ROUGH "\"smooth\": {\"type\": \"RecomputeNormals\", \"in\": {\"collection\": \"cut\"}}", RBL_OK);
+    const rbl_collection *c = collection_of(&g, "smooth");
+    char path[100];
+    snprintf(path, sizeof path, "/tmp/rubble_tangents_%d.glb", (int)getpid());
+    rbli_file_writer *writer = NULL;
+    rbli_glb_report report;
+    assert_ok(ctx, rbli_file_writer_open(ctx, path, &writer));
+    assert_ok(ctx, rbli_write_glb(ctx, c, writer, &report));
+    assert_ok(ctx, rbli_file_writer_commit(ctx, writer));
+    rbli_mesh_file read = {0}, *file = &read;
+    assert_ok(ctx, rbli_mesh_file_read(ctx, path, file));
+    assert_non_null(file->tangents);
+    /* every tangent of the collection comes back at its place */
+    const float(*tangent)[4] = rbli_collection_read(c, "corner", "tangent", RBL_FLOAT_4);
+    const double(*positions)[3] = rbli_collection_read(c, "vertex", "position", RBL_VEC3);
+    const int32_t(*faces)[3] = rbli_collection_read(c, "face", "vertices", RBL_INT32_3);
+    size_t corners = 3 * rbli_collection_size(c, "face");
+    assert_int_equal(file->triangle_count * 3 + 3 * report.collapsed_triangles, corners);
+    for (size_t a = 0; a < 3 * file->triangle_count; a += 37) {
+        const double *p = file->positions[file->triangles[a / 3][a % 3]];
+        bool found = false;
+        for (size_t b = 0; b < corners && !found; b++) {
+            const double *q = positions[faces[b / 3][b % 3]];
+            double apart = 0;
+            for (int k = 0; k < 3; k++)
+                apart += fabs(p[k] - q[k]) + fabs((double)tangent[b][k] - (double)file->tangents[a][k]);
+            found = apart < 1e-5 && tangent[b][3] == file->tangents[a][3];
+        }
+        assert_true(found);
+    }
+    rbli_mesh_file_free(ctx, file);
+    unlink(path);
+    uint8_t *bytes = NULL;
+    size_t count;
+    rbl_collection *back = NULL;
+    assert_ok(ctx, rbli_rbl_encode(ctx, c, &bytes, &count));
+    assert_ok(ctx, rbli_rbl_decode(ctx, "test", bytes, count, &back));
+    assert_memory_equal(
+        rbli_collection_read(back, "corner", "tangent", RBL_FLOAT_4), tangent, corners * sizeof *tangent);
+    rbli_collection_release(back);
+    rbli_free(ctx, bytes);
+    end_run(&g);
+    finish_context(ctx);
+}
+
 static void colours_tell_apart_what_they_are_by(void **state)
 {
     (void)state;
@@ -266,6 +382,8 @@ int main(void)
         cmocka_unit_test(cavities_stay_with_what_holds_them),
         cmocka_unit_test(samples_are_vertices_and_points_of_the_surface),
         cmocka_unit_test(each_cutter_gives_its_pieces_samples),
+        cmocka_unit_test(rough_cuts_become_smooth),
+        cmocka_unit_test(tangents_reach_files),
         cmocka_unit_test(colours_tell_apart_what_they_are_by),
         cmocka_unit_test(exploded_views_move_by_their_scale),
     };
