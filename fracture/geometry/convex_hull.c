@@ -1,10 +1,10 @@
-/// Convex hulls: qhull reduces the points to extreme ones, the exact hull of those is cleaned of vertices
-/// that stand out by rounding alone, and a budget is met from outside by the planes of facets.
+/// Convex hulls: the exact hull of the points on a grid is cleaned of vertices that stand out by rounding
+/// alone, and a budget is met from outside by the planes of facets.
 
 #include "fracture/geometry/convex_hull.h"
 
-#include <libqhull_r/qhull_ra.h>
 #include <math.h>
+#include <stdlib.h>
 
 #include "fracture/base/alloc.h"
 #include "fracture/geometry/exact_hull.h"
@@ -12,7 +12,6 @@
 /* Distances in the grid: extents are 2^49 … 2^50 steps. */
 static const double exact_tolerance = 0x1p50 * 1e-8, simple_tolerance = 0x1p50 * 1e-6;
 static const double flat_tolerance = 0x1p50 * 1e-12;
-static const size_t qhull_from = 64; /* fewer points go to the exact hull as they are */
 
 /// Points on a grid: component k along axis k is offset[k] + g · step[k], seen from `base`; steps are powers
 /// of two.
@@ -62,12 +61,31 @@ static int compare_points(const void *a, const void *b)
     return 0;
 }
 
+/// Shell sort for few points: qsort spends most of its time on calls.
+static void sort_points(double (*points)[3], size_t count)
+{
+    static const size_t gaps[] = {301, 132, 57, 23, 10, 4, 1}; /* Ciura 2001 */
+    if (count > 1024) {
+        qsort(points, count, sizeof *points, compare_points);
+        return;
+    }
+    for (size_t g = 0; g < sizeof gaps / sizeof *gaps; g++)
+        for (size_t i = gaps[g]; i < count; i++) {
+            double p[3];
+            size_t at = i;
+            memcpy(p, points[i], sizeof p);
+            for (; at >= gaps[g] && compare_points(p, points[at - gaps[g]]) < 0; at -= gaps[g])
+                memcpy(points[at], points[at - gaps[g]], sizeof p);
+            memcpy(points[at], p, sizeof p);
+        }
+}
+
 static size_t sort_unique(double (*points)[3], size_t count)
 {
     for (size_t i = 0; i < count; i++)
         for (int k = 0; k < 3; k++)
             points[i][k] += 0.0; /* −0 becomes 0 */
-    qsort(points, count, sizeof *points, compare_points);
+    sort_points(points, count);
     size_t kept = count > 0;
     for (size_t i = 1; i < count; i++)
         if (compare_points(points[i], points[kept - 1]) != 0)
@@ -166,57 +184,6 @@ static void choose_grid(
     *diagonal = longest * sqrt(sum);
 }
 
-/* ---- extreme points by qhull ---- */
-
-/// Moves the extreme points to the front. Whatever goes wrong in qhull, all the points are left: the exact
-/// hull that follows needs no help, it is only slower.
-static rbl_status keep_extreme_points(work *w)
-{
-    rbl_status status = RBL_OK;
-    qhT *qh = NULL;
-    FILE *nowhere = NULL;
-    double *copy = NULL;
-    bool *extreme = NULL;
-    if (w->count < qhull_from || w->count > INT32_MAX) return RBL_OK;
-    RBL_TRY_ALLOC(qh = rbli_calloc(w->ctx, 1, sizeof *qh));
-    RBL_TRY_ALLOC(copy = rbli_alloc(w->ctx, w->count, 3 * sizeof *copy));
-    RBL_TRY_ALLOC(extreme = rbli_calloc(w->ctx, w->count, 1));
-    nowhere = fopen("/dev/null", "w");
-    if (!nowhere) goto done;
-    for (size_t i = 0; i < w->count; i++)
-        for (int k = 0; k < 3; k++)
-            copy[3 * i + (size_t)k] = w->points[i][k] * 0x1p-49;
-    char options[] = "qhull Pp";
-    qh_zero(qh, nowhere);
-    int failed = qh_new_qhull(qh, 3, (int)w->count, copy, 0, options, nowhere, nowhere);
-    size_t found = 0;
-    if (!failed && qh->max_outside < 0.25e-11) {
-        vertexT *vertex;
-        FORALLvertices
-        {
-            int id = qh_pointid(qh, vertex->point);
-            if (id >= 0 && (size_t)id < w->count) found += !extreme[id], extreme[id] = true;
-        }
-    }
-    qh_freeqhull(qh, !qh_ALL);
-    int current, total;
-    qh_memfreeshort(qh, &current, &total);
-    if (found < 4) goto done;
-    size_t kept = 0;
-    for (size_t i = 0; i < w->count; i++) {
-        if (!extreme[i]) continue;
-        memmove(w->points[kept], w->points[i], sizeof *w->points);
-        memmove(w->space[kept++], w->space[i], sizeof *w->space);
-    }
-    w->count = kept;
-done:
-    if (nowhere) fclose(nowhere);
-    rbli_free(w->ctx, qh);
-    rbli_free(w->ctx, copy);
-    rbli_free(w->ctx, extreme);
-    return status;
-}
-
 /* ---- vertices that stand out by rounding alone ---- */
 
 /// A lower bound of how far each vertex stands out from its neighbours: along the mean of its facets'
@@ -301,6 +268,18 @@ static void compact(work *w, const bool *removed, bool *needed)
     w->count = kept;
 }
 
+/// Leaves out the points that are no vertices of the hull, which stays.
+static void drop_inner(work *w, const bool *inner, int32_t *new_index, bool *needed)
+{
+    int32_t kept = 0;
+    for (size_t i = 0; i < w->count; i++)
+        new_index[i] = inner[i] ? -1 : kept++;
+    for (size_t f = 0; f < w->hull.face_count; f++)
+        for (int k = 0; k < 3; k++)
+            w->hull.faces[f].vertex[k] = new_index[w->hull.faces[f].vertex[k]];
+    compact(w, inner, needed);
+}
+
 static rbl_status rebuild(work *w, double tolerance)
 {
     rbli_exact_hull hull;
@@ -319,11 +298,13 @@ static rbl_status clean(work *w)
     size_t capacity = w->count;
     double(*mean)[3] = NULL, *prominence = NULL;
     bool *needed = NULL, *removed = NULL;
+    int32_t *new_index = NULL;
     work trial = {.ctx = w->ctx, .tolerance = w->tolerance};
     RBL_TRY_ALLOC(mean = rbli_alloc(w->ctx, capacity, sizeof *mean));
     RBL_TRY_ALLOC(prominence = rbli_alloc(w->ctx, capacity, sizeof *prominence));
     RBL_TRY_ALLOC(needed = rbli_calloc(w->ctx, capacity, 1));
     RBL_TRY_ALLOC(removed = rbli_calloc(w->ctx, capacity, 1));
+    RBL_TRY_ALLOC(new_index = rbli_alloc(w->ctx, capacity, sizeof *new_index));
     RBL_TRY_ALLOC(w->left_out = rbli_alloc(w->ctx, capacity, sizeof *w->left_out));
     RBL_TRY_ALLOC(trial.points = rbli_alloc(w->ctx, capacity, sizeof *trial.points));
     RBL_TRY_ALLOC(trial.space = rbli_alloc(w->ctx, capacity, sizeof *trial.space));
@@ -335,8 +316,7 @@ static rbl_status clean(work *w)
             inside |= removed[i];
         }
         if (inside) {
-            compact(w, removed, needed);
-            RBL_TRY(rebuild(w, 0));
+            drop_inner(w, removed, new_index, needed);
             continue;
         }
         if (choose_removals(w, prominence, needed, removed) == 0) break;
@@ -367,6 +347,7 @@ done:
     rbli_free(w->ctx, prominence);
     rbli_free(w->ctx, needed);
     rbli_free(w->ctx, removed);
+    rbli_free(w->ctx, new_index);
     return status;
 }
 
@@ -510,7 +491,6 @@ static rbl_status build(work *w, double *diagonal)
     RBL_TRY_ALLOC(w->points = rbli_alloc(w->ctx, w->count, sizeof *w->points));
     for (size_t i = 0; i < w->count; i++)
         to_grid(&w->g, w->space[i], w->points[i]);
-    RBL_TRY(keep_extreme_points(w));
     RBL_TRY(rebuild(w, flat_tolerance));
     double axes[3][3];
     if (w->hull.rank == 3 && is_thin(w, axes)) {
@@ -561,11 +541,18 @@ static rbl_status take(work *w, rbli_hull *out)
 
 /* ---- fewer vertices, from outside ---- */
 
+/// A vertex of the outer hull, and how far it is beyond the facets of the exact one.
+typedef struct outer_vertex {
+    double position[3], beyond; /* in the grid */
+    double excess;              /* in space */
+    size_t plane;               /* the facet it is farthest beyond */
+} outer_vertex;
+
 /// Half-spaces normal · x ≤ offset in grid coordinates, and the vertices of their intersection.
 typedef struct outer {
     double (*planes)[4];
     size_t plane_count;
-    double (*vertices)[3];
+    outer_vertex *vertices;
     size_t vertex_count;
     double center[3]; /* inside all of them */
 } outer;
@@ -589,7 +576,8 @@ static bool meet(const double *a, const double *b, const double *c, double out[3
 static rbl_status outer_vertices(rbl_context *ctx, outer *o, bool *good)
 {
     rbl_status status = RBL_OK;
-    double(*dual)[3] = NULL, (*points)[3] = NULL, diagonal;
+    double(*dual)[3] = NULL, diagonal;
+    outer_vertex *points = NULL;
     rbli_exact_hull hull = {0};
     grid g;
     *good = false;
@@ -609,14 +597,20 @@ static rbl_status outer_vertices(rbl_context *ctx, outer *o, bool *good)
     RBL_TRY_ALLOC(points = rbli_alloc(ctx, hull.face_count, sizeof *points));
     size_t count = 0;
     for (size_t f = 0; f < hull.face_count; f++) {
-        const int32_t *v = hull.faces[f].vertex;
+        /* The same three planes in the same order give the same bits again. */
+        int32_t v[3], least = 0;
+        for (int c = 1; c < 3; c++)
+            if (hull.faces[f].vertex[c] < hull.faces[f].vertex[least]) least = c;
+        for (int c = 0; c < 3; c++)
+            v[c] = hull.faces[f].vertex[(least + c) % 3];
         double x[3];
         if (!meet(o->planes[v[0]], o->planes[v[1]], o->planes[v[2]], x)) goto done;
         bool known = false;
-        for (size_t i = 0; i < count && !known; i++)
-            known =
-                fabs(points[i][0] - x[0]) + fabs(points[i][1] - x[1]) + fabs(points[i][2] - x[2]) < 0x1p18;
-        if (!known) memcpy(points[count++], x, sizeof x);
+        for (size_t i = 0; i < count && !known; i++) {
+            const double *y = points[i].position;
+            known = fabs(y[0] - x[0]) + fabs(y[1] - x[1]) + fabs(y[2] - x[2]) < 0x1p18;
+        }
+        if (!known) memcpy(points[count++].position, x, sizeof x);
     }
     rbli_free(ctx, o->vertices);
     o->vertices = points;
@@ -633,15 +627,14 @@ done:
 /// For each facet of the exact hull its plane in grid coordinates and how long a step across it is in space.
 static void facet_planes(const work *w, double (*planes)[4], double *in_space)
 {
+    double most = fmin(w->g.step[0], fmin(w->g.step[1], w->g.step[2]));
     for (size_t f = 0; f < w->hull.face_count; f++) {
         const double *n = w->hull.faces[f].normal;
         double offset = -HUGE_VAL, length = 0;
-        for (size_t i = 0; i < w->count; i++) {
-            double d = n[0] * w->points[i][0] + n[1] * w->points[i][1] + n[2] * w->points[i][2];
-            offset = d > offset ? d : offset;
+        for (int c = 0; c < 3; c++) {
+            const double *x = w->points[w->hull.faces[f].vertex[c]];
+            offset = fmax(offset, n[0] * x[0] + n[1] * x[1] + n[2] * x[2]);
         }
-        double most = w->g.step[0] < w->g.step[1] ? w->g.step[0] : w->g.step[1];
-        most = w->g.step[2] < most ? w->g.step[2] : most;
         for (int k = 0; k < 3; k++) {
             double part = n[k] * (most / w->g.step[k]);
             length += part * part;
@@ -652,20 +645,34 @@ static void facet_planes(const work *w, double (*planes)[4], double *in_space)
     }
 }
 
-/// The facet plane that an outer vertex is farthest beyond, and the farthest distance in space.
-static size_t worst_plane(const outer *o, double (*planes)[4], const double *in_space, size_t plane_count,
-    double *grid_worst, double *excess)
+/// The facet plane that an outer vertex is farthest beyond.
+static void measure_vertex(
+    const double x[3], double (*planes)[4], const double *in_space, size_t plane_count, outer_vertex *out)
 {
-    size_t worst = 0;
-    *grid_worst = 0;
-    *excess = 0;
+    *out = (outer_vertex){.position = {x[0], x[1], x[2]}};
+    for (size_t f = 0; f < plane_count; f++) {
+        double d = planes[f][0] * x[0] + planes[f][1] * x[1] + planes[f][2] * x[2] - planes[f][3];
+        if (d > out->beyond) out->beyond = d, out->plane = f;
+        out->excess = fmax(out->excess, d * in_space[f]);
+    }
+}
+
+/// Measures the vertices that were not there before and returns the farthest one.
+static const outer_vertex *measure_vertices(
+    outer *o, const outer *before, double (*planes)[4], const double *in_space, size_t plane_count)
+{
+    const outer_vertex *worst = &o->vertices[0];
     for (size_t i = 0; i < o->vertex_count; i++) {
-        const double *x = o->vertices[i];
-        for (size_t f = 0; f < plane_count; f++) {
-            double d = planes[f][0] * x[0] + planes[f][1] * x[1] + planes[f][2] * x[2] - planes[f][3];
-            if (d > *grid_worst) *grid_worst = d, worst = f;
-            if (d * in_space[f] > *excess) *excess = d * in_space[f];
-        }
+        outer_vertex *v = &o->vertices[i];
+        size_t old = 0;
+        while (old < before->vertex_count &&
+               memcmp(before->vertices[old].position, v->position, sizeof v->position) != 0)
+            old++;
+        if (old < before->vertex_count)
+            *v = before->vertices[old];
+        else
+            measure_vertex(v->position, planes, in_space, plane_count, v);
+        if (v->beyond > worst->beyond) worst = v;
     }
     return worst;
 }
@@ -704,18 +711,21 @@ static rbl_status simplify(work *w, const rbli_hull_options *options, work *simp
     box_planes(w, &o);
     for (;;) {
         bool good;
+        if (rbli_cancelled(ctx)) RBL_TRY(RBL_ERR_CANCELLED);
         RBL_TRY(outer_vertices(ctx, &o, &good));
         if (!good || o.vertex_count > most) break;
-        double(*swap)[3] = best.vertices;
+        const outer_vertex *worst = measure_vertices(&o, &best, planes, in_space, facet_count);
+        rbli_free(ctx, best.vertices);
         best.vertices = o.vertices;
         best.vertex_count = o.vertex_count;
         o.vertices = NULL;
-        rbli_free(ctx, swap);
-        double worst;
-        size_t plane = worst_plane(&best, planes, in_space, facet_count, &worst, excess);
-        if (worst <= exact_tolerance || *excess <= options->simplification_threshold || o.plane_count >= most)
+        *excess = 0;
+        for (size_t i = 0; i < best.vertex_count; i++)
+            *excess = fmax(*excess, best.vertices[i].excess);
+        if (worst->beyond <= exact_tolerance || *excess <= options->simplification_threshold ||
+            o.plane_count >= most)
             break;
-        memcpy(o.planes[o.plane_count++], planes[plane], sizeof *planes);
+        memcpy(o.planes[o.plane_count++], planes[worst->plane], sizeof *planes);
     }
     if (!best.vertices) {
         status = RBL_ERR_INTERNAL;
@@ -724,7 +734,7 @@ static rbl_status simplify(work *w, const rbli_hull_options *options, work *simp
     simple->count = best.vertex_count;
     RBL_TRY_ALLOC(simple->space = rbli_alloc(ctx, best.vertex_count, sizeof *simple->space));
     for (size_t i = 0; i < best.vertex_count; i++)
-        from_grid(&w->g, best.vertices[i], simple->space[i]);
+        from_grid(&w->g, best.vertices[i].position, simple->space[i]);
 done:
     rbli_free(ctx, planes);
     rbli_free(ctx, in_space);

@@ -9,12 +9,18 @@
 #include "fracture/base/alloc.h"
 #include "fracture/geometry/wide.h"
 
+/* Distances in steps of the grid: what rounding makes of 0, at most; from which tolerance on that is little;
+   and how many faces are looked at for one near point. */
+static const double noise = 16, rough_from = 256;
+enum { MOST_LOOKS = 256 };
+
 typedef struct face {
     int32_t vertex[3], neighbor[3];
     rbli_i128 exact[3]; /* normal, not unit */
     double normal[3];   /* the same, unit */
     double offset_scale;
     int32_t outside; /* first of the points in front of it, linked by next_point; −1: none */
+    int32_t near;    /* the same of points in front of no face by more than the tolerance, but nearly */
     int32_t farthest;
     double farthest_distance;
     bool alive, queued;
@@ -30,6 +36,7 @@ typedef struct builder {
     const double (*points)[3];
     size_t count;
     double tolerance;
+    bool rough; /* the tolerance is beyond rounding: it is compared with rounded distances */
     RBLI_ARRAY(face) faces;
     RBLI_ARRAY(int32_t) queue;
     RBLI_ARRAY(int32_t) stack; /* visible faces of the current point */
@@ -55,6 +62,21 @@ static double signed_distance(const builder *b, const face *f, int32_t point)
     return rbli_i192_to_double(sum) * f->offset_scale;
 }
 
+/// The same, rounded: off by less than `noise`.
+static double rounded_distance(const builder *b, const face *f, int32_t point)
+{
+    const double *p = b->points[point], *a = b->points[f->vertex[0]];
+    return f->normal[0] * (p[0] - a[0]) + f->normal[1] * (p[1] - a[1]) + f->normal[2] * (p[2] - a[2]);
+}
+
+/// To the last bits; the compiler's own conversion is a slow call.
+static double wide_to_double(rbli_i128 x)
+{
+    rbli_u128 size = x < 0 ? (rbli_u128)0 - (rbli_u128)x : (rbli_u128)x;
+    double value = (double)(uint64_t)(size >> 64) * 0x1p64 + (double)(uint64_t)size;
+    return x < 0 ? -value : value;
+}
+
 static void set_plane(const builder *b, face *f)
 {
     int64_t u[3], v[3];
@@ -66,7 +88,7 @@ static void set_plane(const builder *b, face *f)
     for (int k = 0; k < 3; k++) {
         int i = (k + 1) % 3, j = (k + 2) % 3;
         f->exact[k] = (rbli_i128)u[i] * v[j] - (rbli_i128)u[j] * v[i];
-        n[k] = (double)f->exact[k];
+        n[k] = wide_to_double(f->exact[k]);
     }
     double length = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
     f->offset_scale = length > 0 ? 1 / length : 0;
@@ -76,31 +98,47 @@ static void set_plane(const builder *b, face *f)
 
 static rbl_status add_face(builder *b, int32_t v0, int32_t v1, int32_t v2, int32_t *index)
 {
-    face f = {.vertex = {v0, v1, v2}, .neighbor = {-1, -1, -1}, .outside = -1, .farthest = -1, .alive = true};
+    face f = {.vertex = {v0, v1, v2},
+        .neighbor = {-1, -1, -1},
+        .outside = -1,
+        .near = -1,
+        .farthest = -1,
+        .alive = true};
     set_plane(b, &f);
     *index = (int32_t)b->faces.count;
     return rbli_array_push(b->ctx, &b->faces, f);
 }
 
-/// Puts a point on the list of the first of the faces that it is in front of; a point in front of none is
-/// inside.
+static rbl_status put_outside(builder *b, int32_t point, int32_t index, double distance)
+{
+    face *f = &b->faces.data[index];
+    b->next_point[point] = f->outside;
+    f->outside = point;
+    if (f->farthest < 0 || distance > f->farthest_distance ||
+        (distance == f->farthest_distance && point < f->farthest)) {
+        f->farthest = point;
+        f->farthest_distance = distance;
+    }
+    if (f->queued) return RBL_OK;
+    f->queued = true;
+    return rbli_array_push(b->ctx, &b->queue, index);
+}
+
+/// Puts a point on the list of the first of the faces that it is in front of. One in front of none is inside,
+/// but that is certain only for exact signs: with a tolerance, one that nearly touches a face stays near it.
 static rbl_status assign_point(builder *b, int32_t point, const int32_t *faces, size_t face_count)
 {
+    int32_t host = -1;
+    double nearest = -noise;
     for (size_t i = 0; i < face_count; i++) {
-        face *f = &b->faces.data[faces[i]];
-        double distance = signed_distance(b, f, point);
-        if (distance <= b->tolerance || distance <= 0) continue;
-        b->next_point[point] = f->outside;
-        f->outside = point;
-        if (f->farthest < 0 || distance > f->farthest_distance ||
-            (distance == f->farthest_distance && point < f->farthest)) {
-            f->farthest = point;
-            f->farthest_distance = distance;
-        }
-        if (f->queued) return RBL_OK;
-        f->queued = true;
-        return rbli_array_push(b->ctx, &b->queue, faces[i]);
+        const face *f = &b->faces.data[faces[i]];
+        double distance = b->rough ? rounded_distance(b, f, point) : signed_distance(b, f, point);
+        if (distance > b->tolerance && distance > 0) return put_outside(b, point, faces[i], distance);
+        if (distance > nearest) nearest = distance, host = faces[i];
     }
+    if (!b->rough || host < 0) return RBL_OK;
+    b->next_point[point] = b->faces.data[host].near;
+    b->faces.data[host].near = point;
     return RBL_OK;
 }
 
@@ -108,6 +146,14 @@ static double distance_squared(const double a[3], const double b[3])
 {
     double x = a[0] - b[0], y = a[1] - b[1], z = a[2] - b[2];
     return x * x + y * y + z * z;
+}
+
+/// How far p lies from the line through a and b, squared; `base` is the square of their distance.
+static double line_height_squared(const double a[3], const double b[3], const double p[3], double base)
+{
+    double u[3] = {b[0] - a[0], b[1] - a[1], b[2] - a[2]}, v[3] = {p[0] - a[0], p[1] - a[1], p[2] - a[2]};
+    double n[3] = {u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]};
+    return (n[0] * n[0] + n[1] * n[1] + n[2] * n[2]) / base;
 }
 
 /// Points far apart: the first that is lexicographically least, the farthest from it, from their line, from
@@ -135,11 +181,13 @@ static void find_simplex(const builder *b, int32_t simplex[4], int *rank)
     double base = best;
     best = limit;
     for (size_t i = 0; i < b->count; i++) {
-        f.vertex[2] = (int32_t)i;
-        set_plane(b, &f);
-        if (f.offset_scale == 0) continue;
-        double area = 1 / f.offset_scale, height_squared = area * area / base;
-        if (height_squared > best) best = height_squared, simplex[2] = (int32_t)i;
+        double height = line_height_squared(p[least], p[simplex[1]], p[i], base);
+        if (height < rough_from * rough_from) { /* rounding may decide */
+            f.vertex[2] = (int32_t)i;
+            set_plane(b, &f);
+            height = f.offset_scale > 0 ? 1 / f.offset_scale * (1 / f.offset_scale) / base : 0;
+        }
+        if (height > best) best = height, simplex[2] = (int32_t)i;
     }
     if (simplex[2] < 0) return;
     *rank = 2;
@@ -250,14 +298,84 @@ static rbl_status add_point(builder *b, int32_t first)
         fresh[i] = (int32_t)(new_start + i);
     for (size_t i = 0; i < visible_count; i++) {
         face *f = &b->faces.data[b->stack.data[i]];
+        int32_t lists[2] = {f->outside, f->near};
         f->alive = false;
-        int32_t next, p = f->outside;
-        f->outside = -1;
-        for (; p >= 0; p = next) {
+        f->outside = f->near = -1;
+        for (int list = 0; list < 2; list++)
+            for (int32_t next, p = lists[list]; p >= 0; p = next) {
+                next = b->next_point[p];
+                if (p != point) RBL_TRY(assign_point(b, p, fresh, new_count));
+            }
+    }
+done:
+    return status;
+}
+
+/// The face that a near point is farthest in front of, among those in front of which it is that hang together
+/// with its own.
+static rbl_status look_around(builder *b, int32_t first, int32_t point, int32_t *best, double *distance)
+{
+    rbl_status status = RBL_OK;
+    *best = first;
+    *distance = rounded_distance(b, &b->faces.data[first], point);
+    b->stamp++;
+    b->stack.count = 0;
+    b->faces.data[first].visit = b->stamp;
+    RBL_TRY(rbli_array_push(b->ctx, &b->stack, first));
+    for (size_t i = 0; i < b->stack.count && i < MOST_LOOKS; i++)
+        for (int k = 0; k < 3; k++) {
+            int32_t other = b->faces.data[b->stack.data[i]].neighbor[k];
+            face *f = &b->faces.data[other];
+            if (f->visit == b->stamp) continue;
+            f->visit = b->stamp;
+            double d = rounded_distance(b, f, point);
+            if (d <= 0) continue;
+            if (d > *distance) *distance = d, *best = other;
+            RBL_TRY(rbli_array_push(b->ctx, &b->stack, other));
+        }
+done:
+    return status;
+}
+
+/// Moves near points that are in front of some face after all onto its list; the queue grows by these.
+static rbl_status settle(builder *b)
+{
+    rbl_status status = RBL_OK;
+    for (size_t i = 0; b->rough && i < b->faces.count; i++) {
+        int32_t p = b->faces.data[i].near;
+        if (!b->faces.data[i].alive) continue;
+        b->faces.data[i].near = -1;
+        for (int32_t next; p >= 0; p = next) {
+            int32_t best;
+            double distance;
             next = b->next_point[p];
-            if (p != point) RBL_TRY(assign_point(b, p, fresh, new_count));
+            RBL_TRY(look_around(b, (int32_t)i, p, &best, &distance));
+            if (distance > b->tolerance) {
+                RBL_TRY(put_outside(b, p, best, distance));
+                continue;
+            }
+            b->next_point[p] = b->faces.data[i].near;
+            b->faces.data[i].near = p;
         }
     }
+done:
+    return status;
+}
+
+/// All points in front of a face, then those that turn out to be.
+static rbl_status add_points(builder *b)
+{
+    rbl_status status = RBL_OK;
+    size_t next = 0, before;
+    do {
+        for (; next < b->queue.count; next++) {
+            const face *f = &b->faces.data[b->queue.data[next]];
+            if (next % 1024 == 1023 && rbli_cancelled(b->ctx)) return RBL_ERR_CANCELLED;
+            if (f->alive && f->outside >= 0) RBL_TRY(add_point(b, b->queue.data[next]));
+        }
+        before = b->queue.count;
+        RBL_TRY(settle(b));
+    } while (b->queue.count > before);
 done:
     return status;
 }
@@ -290,17 +408,18 @@ rbl_status rbli_exact_hull_build(
 {
     rbl_status status = RBL_OK;
     rbli_exact_hull hull = {0};
-    builder b = {.ctx = ctx, .points = points, .count = count, .tolerance = tolerance};
+    builder b = {.ctx = ctx,
+        .points = points,
+        .count = count,
+        .tolerance = tolerance,
+        .rough = tolerance >= rough_from};
     find_simplex(&b, hull.simplex, &hull.rank);
     if (hull.rank == 3) {
         RBL_TRY_ALLOC(b.next_point = rbli_alloc(ctx, count, sizeof *b.next_point));
         RBL_TRY_ALLOC(b.face_from = rbli_alloc(ctx, count, sizeof *b.face_from));
         RBL_TRY_ALLOC(b.from_stamp = rbli_calloc(ctx, count, sizeof *b.from_stamp));
         RBL_TRY(make_simplex(&b, hull.simplex));
-        for (size_t i = 0; i < b.queue.count; i++) {
-            const face *f = &b.faces.data[b.queue.data[i]];
-            if (f->alive && f->outside >= 0) RBL_TRY(add_point(&b, b.queue.data[i]));
-        }
+        RBL_TRY(add_points(&b));
         RBL_TRY(collect(&b, &hull));
     }
     *out = hull;

@@ -24,10 +24,11 @@ typedef struct rbli_exact_hull {
 } rbli_exact_hull;
 
 /// Quickhull (Barber, Dobkin and Huhdanpaa 1996) with exact signs. Points less than `tolerance` outside of
-/// the hull of the others may be left out; with 0 every point lies inside.
+/// the hull of the others may be left out; with 0 every point lies inside. The hull is the exact one of its
+/// vertices all the same. A tolerance over 256 steps also saves exact arithmetic.
 /// @param points    [count][3] integers as doubles, |x| ≤ RBLI_EXACT_HULL_LIMIT; count ≥ 1
 /// @param tolerance a distance; the points count as flat, collinear or one below it
-/// @return RBL_OK · RBL_ERR_NO_MEMORY
+/// @return RBL_OK · RBL_ERR_NO_MEMORY · RBL_ERR_CANCELLED
 /// Threads: reentrant. Deterministic. Cost: O(n log n) expected.
 rbl_status rbli_exact_hull_build(
     rbl_context *ctx, const double (*points)[3], size_t count, double tolerance, rbli_exact_hull *out);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "fracture/base/alloc.h"
+#include "fracture/geometry/box_tree.h"
 
 enum { MOST_HULLS = 32, MOST_PAIRED = 2048 };
 
@@ -99,28 +100,58 @@ static bool boxes_near(const place *p, const place *q, double distance)
     return near;
 }
 
-/// Sorts a group by its connected parts; a part's key is its own.
-static bool sort_by_parts(halving *h, size_t begin, size_t end)
+/// Pairs of a group while its parts are joined.
+typedef struct joining {
+    halving *h;
+    const place *places;  /* of the group */
+    const int32_t *items; /* place of a slot */
+    size_t parts;
+} joining;
+
+static void join_pair(void *user, int32_t slot_a, int32_t slot_b)
 {
-    size_t parts = end - begin;
-    if (h->options->distance < 0) return false;
-    for (size_t i = begin; i < end; i++)
+    joining *join = user;
+    halving *h = join->h;
+    size_t i = (size_t)join->items[slot_a], j = (size_t)join->items[slot_b];
+    if (join->parts == 1) return;
+    size_t a = find_owner(h->owner, i), b = find_owner(h->owner, j);
+    const place *p = &join->places[i], *q = &join->places[j];
+    if (a == b || !boxes_near(p, q, h->options->distance)) return;
+    if (!are_near(&h->set->hulls[p->hull], &h->set->hulls[q->hull], h->options->distance)) return;
+    h->owner[a > b ? a : b] = a > b ? b : a;
+    join->parts--;
+}
+
+/// Sorts a group by its connected parts; a part's key is its own. `*several` false: there is one, and nothing
+/// was done.
+static rbl_status sort_by_parts(halving *h, size_t begin, size_t end, bool *several)
+{
+    rbl_status status = RBL_OK;
+    rbli_box_tree *tree = NULL;
+    double(*boxes)[2][3] = NULL, half = h->options->distance / 2;
+    joining join = {.h = h, .places = h->places + begin, .parts = end - begin};
+    *several = false;
+    if (h->options->distance < 0) return RBL_OK;
+    RBL_TRY_ALLOC(boxes = rbli_alloc(h->ctx, end - begin, sizeof *boxes));
+    for (size_t i = 0; i < end - begin; i++) {
         h->owner[i] = i;
-    for (size_t i = begin; i < end && parts > 1; i++)
-        for (size_t j = i + 1; j < end && parts > 1; j++) {
-            const place *p = &h->places[i], *q = &h->places[j];
-            if (!boxes_near(p, q, h->options->distance)) continue;
-            size_t a = find_owner(h->owner, i), b = find_owner(h->owner, j);
-            if (a == b) continue;
-            if (!are_near(&h->set->hulls[p->hull], &h->set->hulls[q->hull], h->options->distance)) continue;
-            h->owner[a] = b;
-            parts--;
+        for (int k = 0; k < 3; k++) {
+            boxes[i][0][k] = join.places[i].low[k] - half;
+            boxes[i][1][k] = join.places[i].high[k] + half;
         }
-    if (parts == 1) return false;
-    for (size_t i = begin; i < end; i++)
-        h->places[i].key = (double)find_owner(h->owner, i);
+    }
+    RBL_TRY(rbli_box_tree_create(h->ctx, (const double(*)[2][3])boxes, end - begin, &tree));
+    join.items = rbli_box_tree_items(tree);
+    rbli_box_tree_pairs(tree, 0, rbli_box_tree_block_count(tree), join_pair, &join);
+    if (join.parts == 1) goto done;
+    *several = true;
+    for (size_t i = 0; i < end - begin; i++)
+        h->places[begin + i].key = (double)find_owner(h->owner, i);
     qsort(h->places + begin, end - begin, sizeof *h->places, compare_places);
-    return true;
+done:
+    rbli_free(h->ctx, boxes);
+    rbli_box_tree_destroy(h->ctx, tree);
+    return status;
 }
 
 /// Tries to make one hull of a group.
@@ -172,8 +203,9 @@ static rbl_status halve(halving *h, size_t begin, size_t end)
     rbl_status status = RBL_OK;
     if (rbli_cancelled(h->ctx)) return RBL_ERR_CANCELLED;
     if (end - begin <= h->size) {
-        bool done;
-        if (sort_by_parts(h, begin, end)) return make_parts(h, begin, end);
+        bool done, several;
+        RBL_TRY(sort_by_parts(h, begin, end, &several));
+        if (several) return make_parts(h, begin, end);
         RBL_TRY(make_group(h, begin, end, &done));
         if (done) return RBL_OK;
     }

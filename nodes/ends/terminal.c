@@ -158,7 +158,7 @@ const rbl_node_desc rbli_node_terminal = {
     .size = sizeof(rbl_node_desc),
     .type = "Terminal",
     .version = 1,
-    .revision = 1,
+    .revision = 2,
     .family = "ends",
     .text = "Ends a graph: one root, levels, volumes and bounds, hulls if missing; checks the asset and "
             "writes its files.",

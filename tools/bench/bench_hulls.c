@@ -1,6 +1,7 @@
-/// Times hulls of many pieces beside a plain loop of qhull over the same points: `bench_hulls [--runs N]`.
-/// Prints CSV: maker, kind of pieces, pieces, points, vertices of all hulls, the least CPU time of the runs
-/// in milliseconds, one thread. Pieces are Voronoi cells, also with more points on their facets, or balls.
+/// Times hulls of many pieces beside a plain loop of qhull over the same points: `bench_hulls [--runs N]
+/// [--kind cells|fine|balls|large]`. Prints CSV: maker, kind of pieces, pieces, points, vertices of all
+/// hulls, the least CPU time of the runs in milliseconds, one thread. Pieces are Voronoi cells, also with
+/// more points on their facets, or balls.
 
 #include <libqhull_r/qhull_ra.h>
 
@@ -133,7 +134,7 @@ static size_t hull_by_rubble(rbl_context *ctx, const double (*points)[3], size_t
 {
     rbli_hull_options options = rbli_hull_default_options();
     rbli_hull hull;
-    options.max_vertices = 255;
+    options.max_vertices = INT32_MAX; /* qhull has no budget */
     if (rbli_convex_hull(ctx, points, count, &options, &hull) != RBL_OK) return 0;
     size_t vertices = hull.point_count;
     rbli_hull_free(ctx, &hull);
@@ -163,23 +164,37 @@ static void measure(rbl_context *ctx, const char *kind, const pieces *p, int run
     }
 }
 
+static bool is_wanted(const char *kind, const char *name)
+{
+    return *kind == 0 || strcmp(kind, name) == 0;
+}
+
 int main(int argc, char **argv)
 {
-    int runs = argc == 3 && strcmp(argv[1], "--runs") == 0 ? atoi(argv[2]) : 1;
+    int runs = 1;
+    const char *kind = "";
+    for (int i = 1; i + 1 < argc; i += 2) {
+        if (strcmp(argv[i], "--runs") == 0) runs = atoi(argv[i + 1]);
+        if (strcmp(argv[i], "--kind") == 0) kind = argv[i + 1];
+    }
     rbl_context *ctx = NULL;
     pieces p;
     if (runs < 1 || rbli_context_create(1, &ctx) != RBL_OK) return 1;
     printf("maker,kind,pieces,points,vertices,cpu_ms\n");
-    if (make_cells(ctx, 100000, 0, &p) == RBL_OK) {
+    if (is_wanted(kind, "cells") && make_cells(ctx, 100000, 0, &p) == RBL_OK) {
         measure(ctx, "cells", &p, runs);
         pieces_free(ctx, &p);
     }
-    if (make_cells(ctx, 10000, 20, &p) == RBL_OK) {
+    if (is_wanted(kind, "fine") && make_cells(ctx, 10000, 20, &p) == RBL_OK) {
         measure(ctx, "fine cells", &p, runs);
         pieces_free(ctx, &p);
     }
-    if (make_balls(ctx, 2000, 200, &p) == RBL_OK) {
+    if (is_wanted(kind, "balls") && make_balls(ctx, 2000, 200, &p) == RBL_OK) {
         measure(ctx, "balls", &p, runs);
+        pieces_free(ctx, &p);
+    }
+    if (is_wanted(kind, "large") && make_balls(ctx, 4, 50000, &p) == RBL_OK) {
+        measure(ctx, "large balls", &p, runs);
         pieces_free(ctx, &p);
     }
     rbli_context_destroy(ctx);
