@@ -1,4 +1,5 @@
-/// The folder of a disk cache: two levels, `ab/cdef….rblc` by address. What was used longest ago goes first;
+/// The folder of a disk cache: two levels, `ab/cdef….rblc` by address, and contents of written files as
+/// `ab/cdef….rblf` by their hash. What was used longest ago goes first;
 /// the time of the last use is the file's modification time.
 
 #include "engine/cache_folder.h"
@@ -18,18 +19,19 @@
 #include "fracture/base/file.h"
 
 enum { SHELF_DIGITS = 2, NAME_DIGITS = 30, TEMPORARY_SECONDS = 3600 };
-static const char entry_suffix[] = ".rblc", bad_suffix[] = ".rblc.bad";
+static const char entry_suffix[] = ".rblc", content_suffix[] = ".rblf", bad_suffix[] = ".bad";
 
-char *rbli_cache_path(rbl_context *ctx, const char *folder, rbli_hash address)
+char *rbli_cache_path(rbl_context *ctx, const char *folder, rbli_hash address, rbli_cached_kind kind)
 {
     char text[33];
     rbli_hash_to_text(address, text);
-    return rbli_format(ctx, "%s/%.2s/%s%s", folder, text, text + SHELF_DIGITS, entry_suffix);
+    return rbli_format(ctx, "%s/%.2s/%s%s", folder, text, text + SHELF_DIGITS,
+        kind == RBLI_CACHED_CONTENT ? content_suffix : entry_suffix);
 }
 
 bool rbli_cache_set_aside(rbl_context *ctx, const char *path)
 {
-    char *aside = rbli_format(ctx, "%s.bad", path);
+    char *aside = rbli_format(ctx, "%s%s", path, bad_suffix);
     bool renamed = aside && rename(path, aside) == 0;
     rbli_free(ctx, aside);
     return renamed;
@@ -37,23 +39,9 @@ bool rbli_cache_set_aside(rbl_context *ctx, const char *path)
 
 /* ---- Listing ---- */
 
-static bool digit_value(char c, uint64_t *value)
-{
-    if (c >= '0' && c <= '9')
-        *value = (uint64_t)(c - '0');
-    else if (c >= 'a' && c <= 'f')
-        *value = (uint64_t)(c - 'a') + 10;
-    else
-        return false;
-    return true;
-}
-
 static bool is_hexadecimal(const char *text, size_t count)
 {
-    uint64_t value;
-    for (size_t i = 0; i < count; i++)
-        if (!digit_value(text[i], &value)) return false;
-    return true;
+    return strspn(text, "0123456789abcdef") >= count;
 }
 
 static bool is_shelf(const char *name)
@@ -70,8 +58,14 @@ static bool is_ours(const char *name, rbli_cached_kind *kind)
         return true;
     }
     if (!is_hexadecimal(name, NAME_DIGITS)) return false;
-    *kind = strcmp(name + NAME_DIGITS, bad_suffix) == 0 ? RBLI_CACHED_BAD : RBLI_CACHED_ENTRY;
-    return *kind == RBLI_CACHED_BAD || strcmp(name + NAME_DIGITS, entry_suffix) == 0;
+    const char *suffix = name + NAME_DIGITS;
+    size_t suffix_length = sizeof entry_suffix - 1; /* of both */
+    bool entry = strncmp(suffix, entry_suffix, suffix_length) == 0;
+    if (!entry && strncmp(suffix, content_suffix, suffix_length) != 0) return false;
+    *kind = entry ? RBLI_CACHED_ENTRY : RBLI_CACHED_CONTENT;
+    if (!suffix[suffix_length]) return true;
+    *kind = RBLI_CACHED_BAD;
+    return strcmp(suffix + suffix_length, bad_suffix) == 0;
 }
 
 /// The address whose 32 digits (as rbli_hash_to_text writes them) are a shelf and a name.
@@ -79,13 +73,9 @@ static rbli_hash address_of(const char *shelf, const char *name)
 {
     char digits[33];
     snprintf(digits, sizeof digits, "%.2s%.30s", shelf, name);
-    uint64_t halves[2] = {0, 0};
-    for (size_t i = 0; i < 32; i++) {
-        uint64_t value = 0;
-        digit_value(digits[i], &value);
-        halves[i / 16] = halves[i / 16] << 4 | value;
-    }
-    return (rbli_hash){.high = halves[0], .low = halves[1]};
+    rbli_hash address = {0, 0};
+    rbli_hash_from_text(digits, &address);
+    return address;
 }
 
 static rbl_status list_shelf(rbl_context *ctx, const char *folder, const char *shelf, rbli_cached_files *out)
@@ -107,7 +97,8 @@ static rbl_status list_shelf(rbl_context *ctx, const char *folder, const char *s
             file.bytes = (uint64_t)about.st_size;
             file.used_s = about.st_mtim.tv_sec;
             file.used_ns = about.st_mtim.tv_nsec;
-            if (file.kind == RBLI_CACHED_ENTRY) file.address = address_of(shelf, entry->d_name);
+            if (file.kind == RBLI_CACHED_ENTRY || file.kind == RBLI_CACHED_CONTENT)
+                file.address = address_of(shelf, entry->d_name);
             status = rbli_array_push(ctx, out, file);
             if (status == RBL_OK)
                 out->bytes += file.bytes;
@@ -165,7 +156,7 @@ static void count_file(rbl_cache_report *report, const rbli_cached_file *file, b
         return;
     }
     report->bytes += file->bytes;
-    report->entries += file->kind == RBLI_CACHED_ENTRY;
+    report->entries += file->kind == RBLI_CACHED_ENTRY || file->kind == RBLI_CACHED_CONTENT;
     report->set_aside += file->kind == RBLI_CACHED_BAD;
     report->temporary += file->kind == RBLI_CACHED_TEMPORARY;
 }
@@ -278,6 +269,16 @@ static rbl_status check_entry(rbl_context *quiet, const rbli_cached_file *file)
     return status;
 }
 
+static rbl_status check_content(rbl_context *quiet, const rbli_cached_file *file)
+{
+    rbli_hash hash;
+    size_t bytes;
+    rbl_status status = rbli_file_hash(quiet, file->path, &hash, &bytes);
+    if (status == RBL_OK && !rbli_hash_equal(hash, file->address))
+        status = rbli_fail(quiet, RBL_ERR_PARSE, "its content has another hash than its name");
+    return status;
+}
+
 rbl_status rbl_cache_verify(
     rbl_engine *engine, const char *folder, rbl_cache_report *report, rbl_messages **messages)
 {
@@ -287,9 +288,10 @@ rbl_status rbl_cache_verify(
         rbli_cached_file *file = &w.files.data[i];
         rbl_context quiet = {.allocator = engine->allocator, .pool = engine->pool};
         quiet.messages = rbli_messages_create(engine->allocator);
-        rbl_status found = !quiet.messages                   ? RBL_ERR_NO_MEMORY
-                           : file->kind == RBLI_CACHED_ENTRY ? check_entry(&quiet, file)
-                                                             : RBL_OK;
+        rbl_status found = !quiet.messages                     ? RBL_ERR_NO_MEMORY
+                           : file->kind == RBLI_CACHED_ENTRY   ? check_entry(&quiet, file)
+                           : file->kind == RBLI_CACHED_CONTENT ? check_content(&quiet, file)
+                                                               : RBL_OK;
         if (found == RBL_ERR_NO_MEMORY) {
             status = found;
         } else if (found != RBL_OK && access(file->path, F_OK) == 0) {

@@ -10,6 +10,7 @@
 
 typedef enum rbli_cached_kind {
     RBLI_CACHED_ENTRY,
+    RBLI_CACHED_CONTENT,   /* of a file that a node wrote; its address is the hash of it */
     RBLI_CACHED_BAD,       /* set aside */
     RBLI_CACHED_TEMPORARY, /* being written, or left by a process that was ended */
 } rbli_cached_kind;
@@ -17,7 +18,7 @@ typedef enum rbli_cached_kind {
 typedef struct rbli_cached_file {
     char *path;
     rbli_cached_kind kind;
-    rbli_hash address; /* of an entry */
+    rbli_hash address; /* of an entry or a content */
     uint64_t bytes;
     int64_t used_s, used_ns; /* time of its last use */
 } rbli_cached_file;
@@ -28,8 +29,8 @@ typedef struct rbli_cached_files {
     uint64_t bytes;
 } rbli_cached_files;
 
-/// Path of the file of an address; NULL without memory.
-char *rbli_cache_path(rbl_context *ctx, const char *folder, rbli_hash address);
+/// Path of the file of an address; NULL without memory. `kind`: an entry or a content.
+char *rbli_cache_path(rbl_context *ctx, const char *folder, rbli_hash address, rbli_cached_kind kind);
 /// Lists a folder; other files than a cache's are left out. A folder that is not there is empty.
 /// @return RBL_OK · RBL_ERR_READ with a message · RBL_ERR_NO_MEMORY
 rbl_status rbli_cache_folder_list(rbl_context *ctx, const char *folder, rbli_cached_files *out);

@@ -84,14 +84,10 @@ const char *rbl_call_node_id(const rbl_call *call)
 rbl_status rbli_hash_file(rbl_context *ctx, const char *path, rbli_hash *out)
 {
     rbl_context quiet = *ctx;
+    size_t bytes;
     quiet.messages = NULL;
-    uint8_t *bytes = NULL;
-    size_t count = 0;
-    rbl_status status = rbli_file_read(&quiet, path, 0, &bytes, &count);
     *out = (rbli_hash){0, 0};
-    if (status == RBL_OK) *out = rbli_hash_bytes(bytes, count);
-    rbli_free(ctx, bytes);
-    return status;
+    return rbli_file_hash(&quiet, path, out, &bytes);
 }
 
 rbl_status rbl_call_read_file(rbl_context *ctx, rbl_call *call, const char *path)
@@ -100,7 +96,7 @@ rbl_status rbl_call_read_file(rbl_context *ctx, rbl_call *call, const char *path
         if (strcmp(call->result->files[i].path, path) == 0) return RBL_OK;
     rbli_hash hash;
     rbl_status status = rbli_hash_file(ctx, path, &hash);
-    if (status == RBL_ERR_NO_MEMORY) return status;
+    if (status == RBL_ERR_NO_MEMORY || status == RBL_ERR_CANCELLED) return status;
     /* A file that is not there counts, too: its coming changes the result. */
     return rbli_result_add_file(call->result, path, hash);
 }
@@ -150,34 +146,62 @@ done:
     return status;
 }
 
+/// Notes a file of this node; two of one name are an error.
+static rbl_status add_pending(rbl_context *ctx, rbl_call *call, const char *name, rbli_pending_file file)
+{
+    for (size_t i = 0; i < call->files->count; i++)
+        if (strcmp(call->files->data[i].name, name) == 0)
+            return rbli_fail(ctx, RBL_ERR_ARGUMENT, "the file \"%s\" is written twice in this run", name);
+    file.node = call->node_index;
+    file.name = rbli_strdup(ctx, name);
+    if (!file.name) return RBL_ERR_NO_MEMORY;
+    rbl_status status = rbli_array_push(ctx, call->files, file);
+    if (status != RBL_OK) rbli_free(ctx, file.name);
+    return status;
+}
+
+rbl_status rbli_call_find_file(
+    rbl_context *ctx, rbl_call *call, const char *name, rbli_hash hash, size_t bytes, bool *found)
+{
+    *found = false;
+    if (file_name_fault(name)) return RBL_OK;
+    char *path = rbli_format(ctx, "%s/%s", call->output_folder, name);
+    if (!path) return RBL_ERR_NO_MEMORY;
+    *found = rbli_file_has_content(ctx, path, bytes, hash);
+    rbli_free(ctx, path);
+    if (!*found) return RBL_OK;
+    return add_pending(
+        ctx, call, name, (rbli_pending_file){.hash = hash, .bytes = bytes, .is_unchanged = true});
+}
+
 rbl_status rbl_call_add_file(rbl_context *ctx, rbl_call *call, const char *name, void *writer)
 {
     rbl_status status = RBL_OK;
-    rbli_pending_file file = {.node = call->node_index, .writer = writer};
+    rbli_pending_file file = {.writer = writer};
     status = rbli_file_writer_finish(writer, &file.hash, &file.bytes);
-    if (status == RBL_ERR_WRITE) rbli_fail(ctx, status, "%s: cannot be written", name);
-    RBL_TRY(status);
-    for (size_t i = 0; i < call->files->count; i++)
-        if (strcmp(call->files->data[i].name, name) == 0) {
-            status = rbli_fail(ctx, RBL_ERR_ARGUMENT, "the file \"%s\" is written twice in this run", name);
-            goto done;
-        }
-    file.name = rbli_strdup(ctx, name);
-    RBL_TRY_ALLOC(file.name);
-    RBL_TRY(rbli_array_push(ctx, call->files, file));
+    if (status != RBL_OK) RBL_TRY(rbli_file_writer_fail(ctx, writer));
+    file.is_unchanged = rbli_file_has_content(ctx, rbli_file_writer_path(writer), file.bytes, file.hash);
+    if (file.is_unchanged) file.writer = NULL;
+    RBL_TRY(add_pending(ctx, call, name, file));
+    if (file.is_unchanged) rbli_file_writer_discard(writer);
     return RBL_OK;
 done:
-    rbli_free(ctx, file.name);
     rbli_file_writer_discard(writer);
     return status;
 }
 
-void rbli_pending_files_discard(rbl_context *ctx, rbli_pending_files *files)
+void rbli_pending_files_cut(rbl_context *ctx, rbli_pending_files *files, size_t count)
 {
-    for (size_t i = 0; i < files->count; i++) {
+    for (size_t i = count; i < files->count; i++) {
         rbli_file_writer_discard(files->data[i].writer);
         rbli_free(ctx, files->data[i].name);
     }
+    files->count = count;
+}
+
+void rbli_pending_files_discard(rbl_context *ctx, rbli_pending_files *files)
+{
+    rbli_pending_files_cut(ctx, files, 0);
     rbli_free(ctx, files->data);
     *files = (rbli_pending_files){0};
 }

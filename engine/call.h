@@ -11,9 +11,10 @@
 typedef struct rbli_pending_file {
     uint32_t node;
     char *name;
-    rbli_file_writer *writer; /* NULL once published or discarded */
+    rbli_file_writer *writer; /* NULL once published or discarded, and of a file that stays */
     rbli_hash hash;
     size_t bytes;
+    bool is_unchanged; /* the file is there already, with this content */
 } rbli_pending_file;
 
 typedef struct rbli_pending_files {
@@ -51,6 +52,12 @@ rbl_status rbli_evaluate_body(rbl_call *call, rbl_value *const *given, const cha
 
 /// Hash of a file's content; zero when it cannot be read.
 rbl_status rbli_hash_file(rbl_context *ctx, const char *path, rbli_hash *out);
+/// Notes a file that is in the output folder already, when it has this content; *found says so.
+/// @return RBL_OK · RBL_ERR_ARGUMENT (the name is written twice) · RBL_ERR_NO_MEMORY
+rbl_status rbli_call_find_file(
+    rbl_context *ctx, rbl_call *call, const char *name, rbli_hash hash, size_t bytes, bool *found);
+/// Discards all behind the first `count`.
+void rbli_pending_files_cut(rbl_context *ctx, rbli_pending_files *files, size_t count);
 void rbli_pending_files_discard(rbl_context *ctx, rbli_pending_files *files);
 
 #endif

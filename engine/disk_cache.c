@@ -121,7 +121,7 @@ rbli_result *rbli_disk_cache_find(
     rbl_context *ctx, rbli_disk_cache *cache, rbli_hash key, const rbl_port_desc *outputs)
 {
     rbli_hash address = address_of(key);
-    char *path = rbli_cache_path(ctx, cache->folder, address);
+    char *path = rbli_cache_path(ctx, cache->folder, address, RBLI_CACHED_ENTRY);
     if (!path) return NULL;
     rbli_result *result = NULL;
     struct stat about;
@@ -133,8 +133,28 @@ rbli_result *rbli_disk_cache_find(
 
 void rbli_disk_cache_reject(rbl_context *ctx, rbli_disk_cache *cache, rbli_hash key, const char *why)
 {
-    char *path = rbli_cache_path(ctx, cache->folder, address_of(key));
+    char *path = rbli_cache_path(ctx, cache->folder, address_of(key), RBLI_CACHED_ENTRY);
     if (path) set_aside(ctx, cache, path, why);
+    rbli_free(ctx, path);
+}
+
+rbl_status rbli_disk_cache_copy_content(
+    rbl_context *ctx, rbli_disk_cache *cache, rbli_hash content, rbli_file_writer *writer)
+{
+    rbl_context quiet = *ctx;
+    quiet.messages = NULL;
+    char *path = rbli_cache_path(ctx, cache->folder, content, RBLI_CACHED_CONTENT);
+    if (!path) return RBL_ERR_NO_MEMORY;
+    rbl_status status = rbli_file_writer_copy(&quiet, writer, path);
+    if (status == RBL_OK) utimensat(AT_FDCWD, path, NULL, 0); /* the time of its last use; may be refused */
+    rbli_free(ctx, path);
+    return status == RBL_ERR_READ ? RBL_ERR_NOT_FOUND : status;
+}
+
+void rbli_disk_cache_reject_content(rbl_context *ctx, rbli_disk_cache *cache, rbli_hash content)
+{
+    char *path = rbli_cache_path(ctx, cache->folder, content, RBLI_CACHED_CONTENT);
+    if (path) set_aside(ctx, cache, path, "its content has another hash than its name");
     rbli_free(ctx, path);
 }
 
@@ -160,20 +180,78 @@ static void keep_bound(rbl_context *ctx, rbli_disk_cache *cache, rbli_hash addre
     uv_mutex_unlock(&cache->mutex);
 }
 
-static rbl_status write_entry(rbl_context *ctx, const char *path, const uint8_t *bytes, size_t count)
+/// Begins a file of the folder.
+static rbl_status open_file(rbl_context *ctx, const char *path, rbli_file_writer **writer)
 {
     rbl_status status = RBL_OK;
-    rbli_file_writer *writer = NULL;
     char *folder = rbli_strdup(ctx, path);
     RBL_TRY_ALLOC(folder);
     *strrchr(folder, '/') = '\0';
     RBL_TRY(rbli_make_folders(ctx, folder));
-    RBL_TRY(rbli_file_writer_open(ctx, path, &writer));
-    rbli_file_writer_write(writer, bytes, count);
-    RBL_TRY(rbli_file_writer_commit(ctx, writer));
+    RBL_TRY(rbli_file_writer_open(ctx, path, writer));
 done:
     rbli_free(ctx, folder);
     return status;
+}
+
+static rbl_status write_entry(rbl_context *ctx, const char *path, const uint8_t *bytes, size_t count)
+{
+    rbli_file_writer *writer = NULL;
+    rbl_status status = open_file(ctx, path, &writer);
+    if (status != RBL_OK) return status;
+    rbli_file_writer_write(writer, bytes, count);
+    return rbli_file_writer_commit(ctx, writer);
+}
+
+/// Copies a file that must have the hash it is said to have.
+static rbl_status write_content(rbl_context *ctx, const char *path, rbli_hash content, const char *from)
+{
+    rbl_status status = RBL_OK;
+    rbli_file_writer *writer = NULL;
+    rbli_hash hash;
+    RBL_TRY(open_file(ctx, path, &writer));
+    RBL_TRY(rbli_file_writer_copy(ctx, writer, from));
+    status = rbli_file_writer_finish(writer, &hash, NULL);
+    if (status != RBL_OK) RBL_TRY(rbli_file_writer_fail(ctx, writer));
+    if (!rbli_hash_equal(hash, content)) RBL_TRY(RBL_ERR_READ); /* somebody changed it */
+    status = rbli_file_writer_commit(ctx, writer);
+    writer = NULL; /* taken, also on failure */
+done:
+    rbli_file_writer_discard(writer);
+    return status;
+}
+
+/// After a file was written, or was not.
+static void end_writing(rbl_context *ctx, rbli_disk_cache *cache, rbli_hash address, size_t bytes,
+    const rbl_context *quiet, rbl_status status)
+{
+    if (status == RBL_OK)
+        keep_bound(ctx, cache, address, bytes);
+    else if (status == RBL_ERR_WRITE && !atomic_exchange(&cache->write_failed, true))
+        rbli_note(
+            ctx, "the cache cannot be written, and this run goes on without: %s", first_text(quiet, status));
+}
+
+bool rbli_disk_cache_put_content(
+    rbl_context *ctx, rbli_disk_cache *cache, rbli_hash content, size_t bytes, const char *path)
+{
+    if (atomic_load(&cache->write_failed) || (cache->bound && bytes > cache->bound)) return false;
+    rbl_context quiet = *ctx;
+    rbl_status status = RBL_ERR_NO_MEMORY;
+    struct stat about;
+    char *kept = rbli_cache_path(ctx, cache->folder, content, RBLI_CACHED_CONTENT);
+    quiet.messages = rbli_messages_create(ctx->allocator);
+    if (kept && quiet.messages) {
+        bool known = stat(kept, &about) == 0 && (uintmax_t)about.st_size == bytes;
+        status = known ? RBL_OK : write_content(&quiet, kept, content, path);
+        if (known)
+            utimensat(AT_FDCWD, kept, NULL, 0);
+        else
+            end_writing(ctx, cache, content, bytes, &quiet, status);
+    }
+    rbli_messages_destroy(quiet.messages);
+    rbli_free(ctx, kept);
+    return status == RBL_OK;
 }
 
 void rbli_disk_cache_put(rbl_context *ctx, rbli_disk_cache *cache, rbli_hash key, const rbli_result *result)
@@ -186,18 +264,14 @@ void rbli_disk_cache_put(rbl_context *ctx, rbli_disk_cache *cache, rbli_hash key
         .inside_block = ctx->inside_block};
     uint8_t *bytes = NULL;
     size_t count = 0;
-    char *path = rbli_cache_path(ctx, cache->folder, address);
+    char *path = rbli_cache_path(ctx, cache->folder, address, RBLI_CACHED_ENTRY);
     quiet.messages = rbli_messages_create(ctx->allocator);
     rbl_status status = path && quiet.messages ? rbli_entry_encode(&quiet, address, result, &bytes, &count)
                                                : RBL_ERR_NO_MEMORY;
     bool fits = !cache->bound || count <= cache->bound;
     if (status == RBL_OK && fits && !rbli_cancelled(ctx)) {
         status = write_entry(&quiet, path, bytes, count);
-        if (status == RBL_OK)
-            keep_bound(ctx, cache, address, count);
-        else if (status == RBL_ERR_WRITE && !atomic_exchange(&cache->write_failed, true))
-            rbli_note(ctx, "the cache cannot be written, and this run goes on without: %s",
-                first_text(&quiet, status));
+        end_writing(ctx, cache, address, count, &quiet, status);
     }
     rbli_messages_destroy(quiet.messages);
     rbli_free(ctx, bytes);

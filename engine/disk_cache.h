@@ -6,6 +6,7 @@
 /// note says so once. All functions are thread-safe.
 
 #include "engine/cache.h"
+#include "fracture/base/file.h"
 #include "rubble/node.h"
 
 typedef struct rbli_disk_cache rbli_disk_cache;
@@ -22,6 +23,17 @@ rbli_result *rbli_disk_cache_find(
     rbl_context *ctx, rbli_disk_cache *cache, rbli_hash key, const rbl_port_desc *outputs);
 /// Writes a result. What is wrong is a note in the context's messages.
 void rbli_disk_cache_put(rbl_context *ctx, rbli_disk_cache *cache, rbli_hash key, const rbli_result *result);
+/// Copies the content that has a hash into a writer. Whoever calls compares what was written.
+/// @return RBL_OK · RBL_ERR_NOT_FOUND (nothing was written, or a part that is to be thrown away) ·
+/// RBL_ERR_NO_MEMORY · RBL_ERR_CANCELLED
+rbl_status rbli_disk_cache_copy_content(
+    rbl_context *ctx, rbli_disk_cache *cache, rbli_hash content, rbli_file_writer *writer);
+/// Keeps the content of a file, of which hash and size are known. False when it is not kept; what is wrong is
+/// a note in the context's messages.
+bool rbli_disk_cache_put_content(
+    rbl_context *ctx, rbli_disk_cache *cache, rbli_hash content, size_t bytes, const char *path);
+/// Sets a content aside that is not what its name says.
+void rbli_disk_cache_reject_content(rbl_context *ctx, rbli_disk_cache *cache, rbli_hash content);
 /// Sets the file of a key aside, because of what was found later.
 void rbli_disk_cache_reject(rbl_context *ctx, rbli_disk_cache *cache, rbli_hash key, const char *why);
 

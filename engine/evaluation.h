@@ -108,9 +108,12 @@ bool rbli_work_files_are_unchanged(const rbli_node_work *w, const rbli_result *r
 
 /// True while an output of the result is as it came from the cache folder.
 bool rbli_result_is_packed(const rbli_result *result);
-/// The result of the node's key in the cache folder, or NULL.
-rbli_result *rbli_work_find_on_disk(rbli_evaluation *e, rbli_node_work *w);
-void rbli_work_put_on_disk(rbli_evaluation *e, rbli_node_work *w, const rbli_result *result);
+/// The result of a key in the cache folder, or NULL. `outputs`: its ports.
+rbli_result *rbli_work_find_on_disk(
+    rbli_evaluation *e, rbli_node_work *w, rbli_hash key, const rbl_port_desc *outputs);
+void rbli_work_put_on_disk(rbli_evaluation *e, rbli_node_work *w, rbli_hash key, const rbli_result *result);
+/// Hands on, as notes, what the cache folder said in a context's messages; destroys these (NULL is fine).
+void rbli_work_tell_notes(rbli_evaluation *e, const rbli_node_work *w, rbl_context *ctx);
 /// Takes a result out of both caches.
 void rbli_work_reject(rbli_evaluation *e, rbli_node_work *w, rbli_hash key, const char *why);
 /// Unpacks the inputs, or the outputs. One whose checksums are right and that still is no collection was not
@@ -148,6 +151,18 @@ void rbli_work_explain(
 void rbli_work_remember(rbli_evaluation *e, const rbli_node_work *w);
 /// True when the outputs are those of the graph's previous run.
 bool rbli_work_output_is_same(rbli_evaluation *e, const rbli_node_work *w, const rbli_result *result);
+
+/* kept_files.c */
+
+/// The record of what the node's delivery wrote, or NULL. Released by the caller.
+rbli_result *rbli_work_find_files(rbli_evaluation *e, rbli_node_work *w);
+/// Delivers from a record. False, with nothing delivered, when the node has to write its files itself.
+bool rbli_work_restore_files(
+    rbli_evaluation *e, rbli_node_work *w, rbl_call *call, const rbli_result *record);
+/// Remembers what the node has written: the call's files from `first` on. `known`: the record that there was,
+/// or NULL; a checked run compares. @return RBL_OK · RBL_ERR_INTERNAL with a message (they differ)
+rbl_status rbli_work_keep_files(
+    rbli_evaluation *e, rbli_node_work *w, const rbl_call *call, size_t first, const rbli_result *known);
 
 /* deliver.c */
 

@@ -9,32 +9,35 @@ bool rbli_result_is_packed(const rbli_result *result)
     return false;
 }
 
-static void tell_notes(rbli_evaluation *e, const rbli_node_work *w, rbl_context *ctx)
+void rbli_work_tell_notes(rbli_evaluation *e, const rbli_node_work *w, rbl_context *ctx)
 {
-    for (size_t i = 0; i < rbli_messages_count(ctx->messages); i++)
-        rbli_work_tell(e, w, NULL, RBL_NOTE, RBL_OK, NULL, rbli_messages_get(ctx->messages, i)->text);
+    for (size_t i = 0; ctx->messages && i < rbli_messages_count(ctx->messages); i++) {
+        const rbli_message *message = rbli_messages_get(ctx->messages, i);
+        if (message->severity == RBLI_NOTE) rbli_work_tell(e, w, NULL, RBL_NOTE, RBL_OK, NULL, message->text);
+    }
     rbli_messages_destroy(ctx->messages);
 }
 
-rbli_result *rbli_work_find_on_disk(rbli_evaluation *e, rbli_node_work *w)
+rbli_result *rbli_work_find_on_disk(
+    rbli_evaluation *e, rbli_node_work *w, rbli_hash key, const rbl_port_desc *outputs)
 {
+    if (!e->engine->disk_cache || e->distrust) return NULL;
     rbl_context ctx = w->ctx;
     ctx.messages = rbli_messages_create(ctx.allocator);
     if (!ctx.messages) return NULL;
-    rbli_result *found =
-        rbli_disk_cache_find(&ctx, e->engine->disk_cache, w->entry->key, w->node->type->desc->outputs);
-    tell_notes(e, w, &ctx);
+    rbli_result *found = rbli_disk_cache_find(&ctx, e->engine->disk_cache, key, outputs);
+    rbli_work_tell_notes(e, w, &ctx);
     return found;
 }
 
-void rbli_work_put_on_disk(rbli_evaluation *e, rbli_node_work *w, const rbli_result *result)
+void rbli_work_put_on_disk(rbli_evaluation *e, rbli_node_work *w, rbli_hash key, const rbli_result *result)
 {
     if (!e->engine->disk_cache) return;
     rbl_context ctx = w->ctx;
     ctx.messages = rbli_messages_create(ctx.allocator);
     if (!ctx.messages) return;
-    rbli_disk_cache_put(&ctx, e->engine->disk_cache, w->entry->key, result);
-    tell_notes(e, w, &ctx);
+    rbli_disk_cache_put(&ctx, e->engine->disk_cache, key, result);
+    rbli_work_tell_notes(e, w, &ctx);
 }
 
 void rbli_work_reject(rbli_evaluation *e, rbli_node_work *w, rbli_hash key, const char *why)
@@ -45,7 +48,7 @@ void rbli_work_reject(rbli_evaluation *e, rbli_node_work *w, rbli_hash key, cons
     ctx.messages = rbli_messages_create(ctx.allocator);
     if (!ctx.messages) return;
     rbli_disk_cache_reject(&ctx, e->engine->disk_cache, key, why);
-    tell_notes(e, w, &ctx);
+    rbli_work_tell_notes(e, w, &ctx);
 }
 
 rbl_status rbli_work_unpack_inputs(rbli_evaluation *e, rbli_node_work *w)

@@ -69,12 +69,10 @@ static rbl_status stamp_path(void *user, const rbl_param *param)
 {
     stamp_user *u = user;
     rbli_node_work *w = u->w;
-    uint8_t *bytes = NULL;
-    size_t count = 0;
-    size_t before = rbli_messages_count(w->ctx.messages);
-    rbl_status status = rbli_file_read(&w->ctx, param->string, 0, &bytes, &count);
-    rbli_hash hash = status == RBL_OK ? rbli_hash_bytes(bytes, count) : (rbli_hash){0, 0};
-    rbli_free(&w->ctx, bytes);
+    rbli_hash hash;
+    size_t bytes, before = rbli_messages_count(w->ctx.messages);
+    rbl_status status = rbli_file_hash(&w->ctx, param->string, &hash, &bytes);
+    if (status == RBL_ERR_CANCELLED) return status;
     if (status != RBL_OK) {
         if (rbli_messages_count(w->ctx.messages) > before)
             rbli_work_tell(
@@ -156,7 +154,8 @@ bool rbli_work_file_is_unchanged(const rbli_node_work *w, const rbli_file_stamp 
     if (!path) return false;
     rbl_status status = rbli_hash_file(&ctx, path, &hash);
     rbli_free(&ctx, path);
-    return status != RBL_ERR_NO_MEMORY && rbli_hash_equal(hash, file->hash);
+    if (status == RBL_ERR_NO_MEMORY || status == RBL_ERR_CANCELLED) return false;
+    return rbli_hash_equal(hash, file->hash);
 }
 
 bool rbli_work_files_are_unchanged(const rbli_node_work *w, const rbli_result *result)

@@ -196,9 +196,9 @@ static bool answer_from_cache(rbli_evaluation *e, rbli_node_work *w, rbli_result
         rbli_result_release(found);
         found = NULL;
     }
-    if (!found && e->engine->disk_cache && !e->distrust) {
+    if (!found) {
         outcome = RBL_OUTCOME_DISK_HIT;
-        found = rbli_work_find_on_disk(e, w);
+        found = rbli_work_find_on_disk(e, w, w->entry->key, w->node->type->desc->outputs);
     }
     if (!found) return false;
     if (!rbli_work_files_are_unchanged(w, found)) {
@@ -252,7 +252,8 @@ void rbli_work_run(rbli_evaluation *e, rbli_node_work *w)
     if (status == RBL_OK) status = rbli_work_connect_parameters(e, w);
     if (status == RBL_OK) status = rbli_work_stamp_files(e, w);
     if (status != RBL_OK) {
-        if (rbli_work_error_count(e, w) == told) rbli_work_tell_status(e, w, status);
+        if (rbli_work_error_count(e, w) == told && status != RBL_ERR_CANCELLED)
+            rbli_work_tell_status(e, w, status);
         rbli_work_fail(e, w, status);
         return;
     }
@@ -279,7 +280,7 @@ void rbli_work_run(rbli_evaluation *e, rbli_node_work *w)
     }
     if (keyed && !e->options->no_cache) {
         rbli_cache_put(e->engine->cache, w->entry->key, result);
-        rbli_work_put_on_disk(e, w, result);
+        rbli_work_put_on_disk(e, w, w->entry->key, result);
     }
     if (w->node->body)
         snprintf(reason, sizeof reason, "%zu of %zu elements ran", w->elements_ran, w->elements);

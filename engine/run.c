@@ -309,7 +309,7 @@ rbl_status rbl_run_json(const rbl_run *run, char **text)
         json_member(&out, "node", file->node);
         rbli_text_printf(&out, ", \"bytes\": %zu, ", file->bytes);
         json_member(&out, "hash", file->hash);
-        rbli_text_puts(&out, "}");
+        rbli_text_printf(&out, ", \"unchanged\": %s}", file->unchanged ? "true" : "false");
     }
     rbli_text_puts(&out, run->files.count ? "\n  ],\n  \"messages\": [" : "],\n  \"messages\": [");
     size_t message_count = rbl_messages_count(run->messages);

@@ -18,6 +18,7 @@
 enum {
     WRITER_BUFFER_BYTES = 1 << 16,
     READ_FIRST_BYTES = 1 << 16, /* of a file that does not tell its size */
+    PART_BYTES = 1 << 16,       /* read at once where the whole is not kept */
     MOST_TEMPORARY_NAMES = 10000,
 };
 
@@ -74,25 +75,27 @@ done:
     return status;
 }
 
+/// Opens a file that is no folder.
+static rbl_status open_to_read(rbl_context *ctx, const char *path, int *descriptor, struct stat *about)
+{
+    do {
+        *descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    } while (*descriptor < 0 && errno == EINTR);
+    if (*descriptor < 0) return fail_with_errno(ctx, RBL_ERR_READ, path, errno);
+    int error = fstat(*descriptor, about) != 0 ? errno : S_ISDIR(about->st_mode) ? EISDIR : 0;
+    if (error == 0) return RBL_OK;
+    close(*descriptor);
+    return fail_with_errno(ctx, RBL_ERR_READ, path, error);
+}
+
 rbl_status rbli_file_read(
     rbl_context *ctx, const char *path, size_t most_bytes, uint8_t **out, size_t *out_bytes)
 {
     int descriptor;
-    do {
-        descriptor = open(path, O_RDONLY | O_CLOEXEC);
-    } while (descriptor < 0 && errno == EINTR);
-    if (descriptor < 0) return fail_with_errno(ctx, RBL_ERR_READ, path, errno);
-    rbl_status status = RBL_OK;
     struct stat about;
     size_t expected = READ_FIRST_BYTES;
-    if (fstat(descriptor, &about) != 0) {
-        status = fail_with_errno(ctx, RBL_ERR_READ, path, errno);
-        goto done;
-    }
-    if (S_ISDIR(about.st_mode)) {
-        status = fail_with_errno(ctx, RBL_ERR_READ, path, EISDIR);
-        goto done;
-    }
+    rbl_status status = open_to_read(ctx, path, &descriptor, &about);
+    if (status != RBL_OK) return status;
     if (S_ISREG(about.st_mode)) {
         if (most_bytes && (uintmax_t)about.st_size > most_bytes) {
             status = rbli_fail(ctx, RBL_ERR_LIMIT, "%s: %jd bytes, larger than the limit of %zu bytes", path,
@@ -110,6 +113,82 @@ done:
     close(descriptor);
     return status;
 }
+
+/* ---- Files in parts ---- */
+
+/// Gets a part of a file.
+typedef void (*part_user)(void *user, const uint8_t *bytes, size_t count);
+
+static rbl_status read_parts(
+    rbl_context *ctx, const char *path, int descriptor, part_user use, void *user, size_t *bytes)
+{
+    rbl_status status = RBL_OK;
+    uint8_t *part = rbli_alloc(ctx, PART_BYTES, 1);
+    *bytes = 0;
+    RBL_TRY_ALLOC(part);
+    for (;;) {
+        ssize_t got = read(descriptor, part, PART_BYTES);
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) {
+            status = fail_with_errno(ctx, RBL_ERR_READ, path, errno);
+            goto done;
+        }
+        if (got == 0) break;
+        use(user, part, (size_t)got);
+        *bytes += (size_t)got;
+        if (rbli_cancelled(ctx)) RBL_TRY(RBL_ERR_CANCELLED);
+    }
+done:
+    rbli_free(ctx, part);
+    return status;
+}
+
+static void hash_part(void *user, const uint8_t *bytes, size_t count)
+{
+    XXH3_128bits_update(user, bytes, count);
+}
+
+static rbl_status hash_descriptor(
+    rbl_context *ctx, const char *path, int descriptor, rbli_hash *hash, size_t *bytes)
+{
+    XXH3_state_t state; /* has the alignment that it needs */
+    XXH3_128bits_reset(&state);
+    rbl_status status = read_parts(ctx, path, descriptor, hash_part, &state, bytes);
+    if (status != RBL_OK) return status;
+    XXH128_hash_t digest = XXH3_128bits_digest(&state);
+    *hash = (rbli_hash){digest.low64, digest.high64};
+    return RBL_OK;
+}
+
+rbl_status rbli_file_hash(rbl_context *ctx, const char *path, rbli_hash *hash, size_t *bytes)
+{
+    int descriptor;
+    struct stat about;
+    rbl_status status = open_to_read(ctx, path, &descriptor, &about);
+    if (status != RBL_OK) return status;
+    status = hash_descriptor(ctx, path, descriptor, hash, bytes);
+    close(descriptor);
+    return status;
+}
+
+bool rbli_file_has_content(rbl_context *ctx, const char *path, size_t bytes, rbli_hash hash)
+{
+    rbl_context quiet = *ctx;
+    quiet.messages = NULL;
+    struct stat about;
+    int descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* does not wait for a pipe's writer */
+    if (descriptor < 0) return false;
+    rbli_hash found;
+    size_t count = 0;
+    bool same = fstat(descriptor, &about) == 0 && S_ISREG(about.st_mode) &&
+                (uintmax_t)about.st_size == bytes &&
+                hash_descriptor(&quiet, path, descriptor, &found, &count) == RBL_OK && count == bytes &&
+                rbli_hash_equal(found, hash);
+    close(descriptor);
+    return same;
+}
+
+/* ---- Writers ---- */
 
 static void free_writer(rbli_file_writer *writer)
 {
@@ -148,6 +227,9 @@ static rbl_status open_temporary(rbl_context *ctx, rbli_file_writer *writer, con
 rbl_status rbli_file_writer_open(rbl_context *ctx, const char *path, rbli_file_writer **out)
 {
     rbl_status status = RBL_OK;
+    struct stat about;
+    if (stat(path, &about) == 0 && S_ISDIR(about.st_mode))
+        return fail_with_errno(ctx, RBL_ERR_WRITE, path, EISDIR);
     rbli_file_writer *writer = rbli_alloc(ctx, 1, sizeof *writer);
     if (!writer) return RBL_ERR_NO_MEMORY;
     memset(writer, 0, offsetof(rbli_file_writer, buffer));
@@ -234,6 +316,33 @@ void rbli_file_writer_printf(rbli_file_writer *writer, const char *format, ...)
     if (text != small) rbli_allocator_free(writer->allocator, text);
 }
 
+static void write_part(void *user, const uint8_t *bytes, size_t count)
+{
+    rbli_file_writer_write(user, bytes, count);
+}
+
+rbl_status rbli_file_writer_copy(rbl_context *ctx, rbli_file_writer *writer, const char *path)
+{
+    int descriptor;
+    struct stat about;
+    size_t bytes;
+    rbl_status status = open_to_read(ctx, path, &descriptor, &about);
+    if (status != RBL_OK) return status;
+    status = read_parts(ctx, path, descriptor, write_part, writer, &bytes);
+    close(descriptor);
+    return status;
+}
+
+const char *rbli_file_writer_path(const rbli_file_writer *writer)
+{
+    return writer->path;
+}
+
+const char *rbli_file_writer_temporary_path(const rbli_file_writer *writer)
+{
+    return writer->temporary_path;
+}
+
 rbl_status rbli_file_writer_finish(rbli_file_writer *writer, rbli_hash *hash, size_t *bytes)
 {
     if (writer->descriptor >= 0) {
@@ -252,6 +361,12 @@ rbl_status rbli_file_writer_finish(rbli_file_writer *writer, rbli_hash *hash, si
     return RBL_OK;
 }
 
+rbl_status rbli_file_writer_fail(rbl_context *ctx, const rbli_file_writer *writer)
+{
+    if (writer->status == RBL_ERR_WRITE) fail_with_errno(ctx, writer->status, writer->path, writer->error);
+    return writer->status;
+}
+
 rbl_status rbli_file_writer_commit(rbl_context *ctx, rbli_file_writer *writer)
 {
     rbl_status status = rbli_file_writer_finish(writer, NULL, NULL);
@@ -259,7 +374,7 @@ rbl_status rbli_file_writer_commit(rbl_context *ctx, rbli_file_writer *writer)
         status = RBL_ERR_WRITE;
         set_failed(writer, status, errno);
     }
-    if (status == RBL_ERR_WRITE) fail_with_errno(ctx, status, writer->path, writer->error);
+    if (status == RBL_ERR_WRITE) rbli_file_writer_fail(ctx, writer);
     if (status != RBL_OK) unlink(writer->temporary_path);
     free_writer(writer);
     return status;

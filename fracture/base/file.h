@@ -12,6 +12,13 @@
 rbl_status rbli_file_read(
     rbl_context *ctx, const char *path, size_t most_bytes, uint8_t **out, size_t *out_bytes);
 
+/// Hash (that of rbli_hash_bytes) and size of a file's content, read in parts. @return as rbli_file_read ·
+/// RBL_ERR_CANCELLED
+rbl_status rbli_file_hash(rbl_context *ctx, const char *path, rbli_hash *hash, size_t *bytes);
+/// True when `path` is a regular file (or a link to one) that can be read and has this size and content. No
+/// messages.
+bool rbli_file_has_content(rbl_context *ctx, const char *path, size_t bytes, rbli_hash hash);
+
 /// A file under way: bytes go to a temporary name beside `path`; nothing is seen at `path` before the commit.
 typedef struct rbli_file_writer rbli_file_writer;
 /// @return RBL_OK · RBL_ERR_WRITE with a message "path: why" · RBL_ERR_NO_MEMORY
@@ -20,10 +27,18 @@ rbl_status rbli_file_writer_open(rbl_context *ctx, const char *path, rbli_file_w
 /// the host set.
 void rbli_file_writer_write(rbli_file_writer *writer, const void *bytes, size_t count);
 void rbli_file_writer_printf(rbli_file_writer *writer, const char *format, ...) RBL_PRINTF(2, 3);
+/// Writes the content of a file. @return as rbli_file_read (nothing but what was written before is lost) ·
+/// RBL_ERR_CANCELLED; errors of writing are sticky, as above
+rbl_status rbli_file_writer_copy(rbl_context *ctx, rbli_file_writer *writer, const char *path);
+/// The final name, and where the bytes are until the commit; borrowed.
+const char *rbli_file_writer_path(const rbli_file_writer *writer);
+const char *rbli_file_writer_temporary_path(const rbli_file_writer *writer);
 /// Flushes, fsyncs, closes, keeping the temporary name: the next call publishes or discards it. Gives the
 /// content's hash (that of rbli_hash_bytes) and size; both may be NULL. @return RBL_OK · RBL_ERR_WRITE ·
 /// RBL_ERR_NO_MEMORY; the message comes from the commit
 rbl_status rbli_file_writer_finish(rbli_file_writer *writer, rbli_hash *hash, size_t *bytes);
+/// Says why the writing failed, as "path: why", and returns the status; RBL_OK when nothing did.
+rbl_status rbli_file_writer_fail(rbl_context *ctx, const rbli_file_writer *writer);
 /// Finishes if that was not done, renames to the final name and frees the writer (also on failure, which
 /// leaves no file).
 /// @return RBL_OK · RBL_ERR_WRITE with a message "path: why" · RBL_ERR_NO_MEMORY

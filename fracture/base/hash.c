@@ -37,6 +37,18 @@ void rbli_hash_to_text(rbli_hash hash, char text[33])
     snprintf(text, 33, "%016llx%016llx", (unsigned long long)hash.high, (unsigned long long)hash.low);
 }
 
+bool rbli_hash_from_text(const char *text, rbli_hash *hash)
+{
+    uint64_t halves[2] = {0, 0};
+    for (size_t i = 0; i < 32; i++) {
+        bool digit = text[i] >= '0' && text[i] <= '9', letter = text[i] >= 'a' && text[i] <= 'f';
+        if (!digit && !letter) return false;
+        halves[i / 16] = halves[i / 16] << 4 | (uint64_t)(digit ? text[i] - '0' : text[i] - 'a' + 10);
+    }
+    *hash = (rbli_hash){.high = halves[0], .low = halves[1]};
+    return true;
+}
+
 void rbli_hasher_init(rbli_hasher *hasher)
 {
     hasher->state = (rbli_hash){0x7275626c65ULL, 1};

@@ -27,6 +27,8 @@ rbli_hash rbli_hash_combine(rbli_hash a, rbli_hash b);
 rbli_hash rbli_hash_string(const char *text);
 /// 32 lower-case hexadecimal digits and a zero byte.
 void rbli_hash_to_text(rbli_hash hash, char text[33]);
+/// Reads such digits; what follows them is not looked at. False, and nothing set, for other text.
+bool rbli_hash_from_text(const char *text, rbli_hash *hash);
 
 /// A hash fed piece by piece. A plain value: no memory to free.
 typedef struct rbli_hasher {

@@ -84,6 +84,9 @@ enum {
     RBL_NODE_TAKES_MESH =
         2, /* a host may bind a mesh in place of the PATH parameter `file` (rbl_graph_bind_mesh) */
     RBL_NODE_RUNS_GRAPH = 4, /* runs the graph that its string parameter `graph` names: ForEach alone */
+    RBL_NODE_KEEPS_FILES =
+        8, /* what `deliver` writes and says follows from parameters, inputs and outputs alone: the files may
+              come from the cache instead; `revision` also counts changes of what is written */
 };
 
 /// An input, output or parameter that the next version of a node type calls otherwise.

@@ -175,7 +175,7 @@ RBL_API void rbl_engine_clear_cache(rbl_engine *engine);
 /// What is in a cache folder after a call, and what the call did. Other files than a cache's are neither
 /// counted nor touched.
 typedef struct rbl_cache_report {
-    size_t entries;         /* results kept */
+    size_t entries;         /* results and contents of files kept */
     size_t set_aside;       /* damaged files under another name */
     size_t temporary;       /* being written, or left by a process that was ended */
     uint64_t bytes;         /* of all of them */
@@ -373,9 +373,10 @@ typedef struct rbl_file_report {
     const char *path; /* output folder and name */
     size_t bytes;
     const char *hash; /* XXH3-128 of the content, 32 hexadecimal digits */
+    bool unchanged;   /* it was there with this content already and was left alone */
 } rbl_file_report;
 
-/// Files published, in the order of writing.
+/// Files that are there now, in the order of writing.
 RBL_API size_t rbl_run_file_count(const rbl_run *run);
 RBL_API const rbl_file_report *rbl_run_file(const rbl_run *run, size_t index);
 /// Value of "node.port", or of "node": its first output. NULL when there is none, or the node did not

@@ -352,5 +352,5 @@ const rbl_node_desc rbli_node_table = {
     .params = params,
     .evaluate = evaluate,
     .deliver = deliver,
-    .flags = RBL_NODE_ALWAYS_DELIVER,
+    .flags = RBL_NODE_ALWAYS_DELIVER | RBL_NODE_KEEPS_FILES,
 };

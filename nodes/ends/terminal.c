@@ -2,10 +2,12 @@
 
 #include <string.h>
 
+#include "engine/text.h"
 #include "fracture/base/alloc.h"
 #include "fracture/base/file.h"
 #include "fracture/collection/rbl_file.h"
 #include "fracture/io/write.h"
+#include "fracture/ops/asset_stats.h"
 #include "fracture/ops/finish.h"
 #include "fracture/ops/hulls.h"
 #include "rubble/node.h"
@@ -36,6 +38,80 @@ static rbl_status check_name(rbl_context *ctx, rbl_call *call, const rbl_param *
     return RBL_OK;
 }
 
+static void write_count(rbli_text *text, const char *name, size_t count)
+{
+    rbli_text_printf(text, "\"%s\": %zu, ", name, count);
+}
+
+static void write_vector(rbli_text *text, const char *name, const double v[3])
+{
+    rbli_text_printf(text, ", \"%s\": [", name);
+    for (size_t k = 0; k < 3; k++) {
+        rbli_text_puts(text, k ? ", " : "");
+        rbli_text_json_double(text, v[k]);
+    }
+    rbli_text_puts(text, "]");
+}
+
+static void write_piece(rbli_text *text, const char *name, const rbl_collection *collection,
+    const rbli_asset_stats *stats, int32_t bone)
+{
+    const rbli_buffer *names = rbli_collection_buffer(collection, "bone", "name");
+    rbli_text_printf(text, ", \"%s\": {\"name\": ", name);
+    rbli_text_json_string(text, rbli_buffer_string(names, (size_t)bone));
+    rbli_text_puts(text, ", \"volume\": ");
+    rbli_text_json_double(text, stats->bones[bone].volume);
+    rbli_text_puts(text, "}");
+}
+
+/// The asset's statistics as a JSON object.
+static void write_stats(rbli_text *text, const rbl_collection *collection, const rbli_asset_stats *stats)
+{
+    rbli_text_puts(text, "{");
+    write_count(text, "bones", stats->bone_count);
+    write_count(text, "clusters", stats->cluster_count);
+    write_count(text, "levels", stats->level_count);
+    write_count(text, "pieces", stats->all.piece_count);
+    write_count(text, "sheets", stats->sheet_count);
+    write_count(text, "vertices", stats->all.vertex_count);
+    write_count(text, "triangles", stats->all.triangle_count);
+    write_count(text, "materials", stats->material_count);
+    write_count(text, "hulls", stats->all.hull_count);
+    write_count(text, "draw_calls", stats->draw_call_count);
+    rbli_text_puts(text, "\"volume\": ");
+    rbli_text_json_double(text, stats->all.volume);
+    if (stats->smallest_piece >= 0) {
+        write_piece(text, "smallest", collection, stats, stats->smallest_piece);
+        write_piece(text, "largest", collection, stats, stats->largest_piece);
+    }
+    if (stats->all.has_bounds) {
+        write_vector(text, "min", stats->all.bounds_min);
+        write_vector(text, "max", stats->all.bounds_max);
+    }
+    rbli_text_puts(text, "}");
+}
+
+/// Sets the output "stats", so that nobody has to unpack an asset from a cache to know what is in it.
+static rbl_status set_stats(rbl_context *ctx, rbl_call *call, const rbl_collection *collection)
+{
+    rbl_status status = RBL_OK;
+    rbli_asset_stats stats = {0};
+    rbli_text text;
+    char *taken = NULL;
+    rbl_value *value = NULL;
+    rbli_text_init(&text, ctx->allocator);
+    RBL_TRY(rbli_asset_stats_compute(ctx, collection, &stats));
+    write_stats(&text, collection, &stats);
+    RBL_TRY(rbli_text_take(&text, &taken));
+    RBL_TRY(rbl_value_create_string(ctx, taken, &value));
+    rbl_call_set_output(call, "stats", value);
+done:
+    rbli_text_free(&text);
+    rbli_free(ctx, taken);
+    rbli_asset_stats_free(ctx, &stats);
+    return status;
+}
+
 static rbl_status evaluate(rbl_context *ctx, rbl_call *call)
 {
     rbl_status status = RBL_OK;
@@ -52,6 +128,7 @@ static rbl_status evaluate(rbl_context *ctx, rbl_call *call)
         finished = with_hulls;
     }
     RBL_TRY(rbli_collection_validate(ctx, finished, RBLI_VALIDATE_CLOSED));
+    RBL_TRY(set_stats(ctx, call, finished));
     rbl_call_set_output_collection(call, "collection", finished);
     finished = NULL;
 done:
@@ -96,16 +173,13 @@ static rbl_status write_file(rbl_context *ctx, rbl_call *call, const char *name,
     const rbl_collection *collection)
 {
     rbl_status status = RBL_OK;
-    rbli_file_writer *writer = NULL;
-    char *path = rbli_format(ctx, "%s/%s", rbl_call_output_folder(call), name);
-    RBL_TRY_ALLOC(path);
-    RBL_TRY(rbli_file_writer_open(ctx, path, &writer));
+    void *writer = NULL;
+    RBL_TRY(rbl_call_open_file(ctx, call, name, &writer));
     RBL_TRY(write_content(ctx, name, mtl_name, collection, writer));
     status = rbl_call_add_file(ctx, call, name, writer);
     writer = NULL; /* taken, also on failure */
 done:
     rbli_file_writer_discard(writer);
-    rbli_free(ctx, path);
     return status;
 }
 
@@ -116,7 +190,6 @@ static rbl_status deliver(rbl_context *ctx, rbl_call *call)
     const rbl_collection *collection = rbl_value_collection(rbl_call_output(call, "collection"));
     const rbl_param *files = rbl_call_param(call, "files");
     if (!rbl_call_output_folder(call) || rbl_param_count(files) == 0) return RBL_OK;
-    RBL_TRY(rbli_make_folders(ctx, rbl_call_output_folder(call)));
     for (size_t i = 0; i < rbl_param_count(files); i++) {
         const char *name = rbl_param_string(rbl_param_at(files, i));
         if (kind_of(name) == FILE_OBJ) {
@@ -139,6 +212,11 @@ static const rbl_port_desc inputs[] = {
 };
 static const rbl_port_desc outputs[] = {
     {.name = "collection", .kind = RBL_VALUE_COLLECTION, .text = "the finished asset"},
+    {.name = "stats",
+        .kind = RBL_VALUE_STRING,
+        .text =
+            "a JSON object that counts and measures it: bones, clusters, levels, pieces, sheets, vertices, "
+            "triangles, materials, hulls, draw_calls, volume, smallest, largest, min and max"},
     {0},
 };
 static const rbl_param_desc params[] = {
@@ -158,7 +236,7 @@ const rbl_node_desc rbli_node_terminal = {
     .size = sizeof(rbl_node_desc),
     .type = "Terminal",
     .version = 1,
-    .revision = 2,
+    .revision = 3, /* also of the writers: the files come from the cache */
     .family = "ends",
     .text = "Ends a graph: one root, levels, volumes and bounds, hulls if missing; checks the asset and "
             "writes its files.",
@@ -172,5 +250,5 @@ const rbl_node_desc rbli_node_terminal = {
     .params = params,
     .evaluate = evaluate,
     .deliver = deliver,
-    .flags = RBL_NODE_ALWAYS_DELIVER,
+    .flags = RBL_NODE_ALWAYS_DELIVER | RBL_NODE_KEEPS_FILES,
 };

@@ -108,6 +108,61 @@ static void hash_and_size_are_those_of_the_content(void **state)
     finish_context(ctx);
 }
 
+static void contents_are_hashed_compared_and_copied(void **state)
+{
+    (void)state;
+    rbl_context *ctx = make_context(1);
+    enum { COUNT = 150001 };
+    uint8_t *all = rbli_alloc(ctx, COUNT, 1), *back = NULL;
+    for (size_t i = 0; i < COUNT; i++)
+        all[i] = (uint8_t)(i * 40503u >> 7);
+    rbli_file_writer *writer = NULL;
+    rbli_hash hash, wanted = rbli_hash_bytes(all, COUNT);
+    size_t bytes = 0;
+    assert_ok(ctx, rbli_file_writer_open(ctx, path, &writer));
+    rbli_file_writer_write(writer, all, COUNT);
+    assert_ok(ctx, rbli_file_writer_commit(ctx, writer));
+    assert_ok(ctx, rbli_file_hash(ctx, path, &hash, &bytes));
+    assert_int_equal(bytes, COUNT);
+    assert_true(rbli_hash_equal(hash, wanted));
+    assert_true(rbli_file_has_content(ctx, path, COUNT, wanted));
+    assert_false(rbli_file_has_content(ctx, path, COUNT - 1, wanted));
+    assert_false(rbli_file_has_content(ctx, path, COUNT, rbli_hash_bytes(all, COUNT - 1)));
+    assert_false(rbli_file_has_content(ctx, folder, 0, rbli_hash_bytes("", 0)));
+    assert_false(rbli_file_has_content(ctx, "/dev/null", 0, rbli_hash_bytes("", 0)));
+    assert_false(rbli_file_has_content(ctx, "/nowhere/at/all", 0, rbli_hash_bytes("", 0)));
+
+    char copy[250], pipe_name[250];
+    snprintf(copy, sizeof copy, "%s/copy", folder);
+    snprintf(pipe_name, sizeof pipe_name, "%s/pipe", folder);
+    assert_int_equal(mkfifo(pipe_name, 0600), 0);
+    assert_false(rbli_file_has_content(ctx, pipe_name, 0, rbli_hash_bytes("", 0)));
+    unlink(pipe_name);
+    assert_ok(ctx, rbli_file_writer_open(ctx, copy, &writer));
+    assert_string_equal(rbli_file_writer_path(writer), copy);
+    assert_int_equal(rbli_file_writer_copy(ctx, writer, "/nowhere/at/all"), RBL_ERR_READ);
+    assert_ok(ctx, rbli_file_writer_copy(ctx, writer, path));
+    assert_ok(ctx, rbli_file_writer_finish(writer, &hash, &bytes));
+    assert_true(rbli_hash_equal(hash, wanted));
+    assert_true(rbli_file_has_content(ctx, rbli_file_writer_temporary_path(writer), COUNT, wanted));
+    assert_ok(ctx, rbli_file_writer_commit(ctx, writer));
+    assert_ok(ctx, rbli_file_read(ctx, copy, 0, &back, &bytes));
+    assert_int_equal(bytes, COUNT);
+    assert_memory_equal(back, all, COUNT);
+
+    char text[33];
+    rbli_hash_to_text(wanted, text);
+    assert_true(rbli_hash_from_text(text, &hash));
+    assert_true(rbli_hash_equal(hash, wanted));
+    text[31] = 'g';
+    assert_false(rbli_hash_from_text(text, &hash));
+    assert_false(rbli_hash_from_text("12ab", &hash));
+    unlink(copy);
+    rbli_free(ctx, back);
+    rbli_free(ctx, all);
+    finish_context(ctx);
+}
+
 static void nothing_is_seen_before_the_commit(void **state)
 {
     (void)state;
@@ -151,8 +206,8 @@ static void failures_name_the_path_and_the_reason(void **state)
     expect_message(ctx, "/tmp: illegal operation on a directory");
     assert_int_equal(rbli_file_writer_open(ctx, "/nowhere/at/all", &writer), RBL_ERR_WRITE);
     expect_message(ctx, "/nowhere/at/all: no such file or directory");
-    assert_int_equal(rbli_file_writer_open(ctx, folder, &writer), RBL_OK);
-    assert_int_equal(rbli_file_writer_commit(ctx, writer), RBL_ERR_WRITE);
+    assert_int_equal(rbli_file_writer_open(ctx, folder, &writer), RBL_ERR_WRITE);
+    assert_non_null(strstr(rbli_messages_get(ctx->messages, 3)->text, "illegal operation on a directory"));
     assert_int_equal(rbli_file_read(ctx, "/dev/zero", 1000, &bytes, &count), RBL_ERR_LIMIT);
     assert_null(bytes);
     assert_null(strstr(rbli_messages_get(ctx->messages, 0)->text, "%"));
@@ -208,6 +263,7 @@ int main(void)
         cmocka_unit_test(what_is_written_is_read_back),
         cmocka_unit_test(each_allocation_may_fail),
         cmocka_unit_test(hash_and_size_are_those_of_the_content),
+        cmocka_unit_test(contents_are_hashed_compared_and_copied),
         cmocka_unit_test(nothing_is_seen_before_the_commit),
         cmocka_unit_test(failures_name_the_path_and_the_reason),
         cmocka_unit_test(a_full_disk_is_reported_by_the_commit),

@@ -317,20 +317,21 @@ def test_a_cache_folder_answers_the_next_process(folder):
 def test_the_cache_command_counts_checks_and_clears(folder):
     write_graph(folder)
     rubble(folder, "eval", "g.json", "--cache", "kept").expect(0)
+    # Four results, the record of the Terminal's files, and their contents: .obj, .mtl, .json
     stat = json.loads(rubble(folder, "cache", "stat", "kept", "--json").expect(0).out)
-    assert stat["entries"] == 4 and stat["bytes"] > 1000, stat
-    rubble(folder, "cache", "verify", env={"RUBBLE_CACHE": "kept"}).expect(0, "4 results", "0 damaged")
+    assert stat["entries"] == 8 and stat["bytes"] > 1000, stat
+    rubble(folder, "cache", "verify", env={"RUBBLE_CACHE": "kept"}).expect(0, "8 results and files", "0 damaged")
     for root, _, names in os.walk(os.path.join(folder, "kept")):
         for name in names:
             with open(os.path.join(root, name), "r+b") as f:
                 f.seek(70)
                 f.write(b"damage")
-    rubble(folder, "cache", "verify", "kept").expect(1, "note:", "set aside as .bad", "4 damaged")
+    rubble(folder, "cache", "verify", "kept").expect(1, "note:", "set aside as .bad", "8 damaged")
     rubble(folder, "eval", "g.json", "--cache", "kept").expect(0, "4 ran")
-    rubble(folder, "cache", "stat", "kept").expect(0, "4 results, 4 damaged files set aside")
-    rubble(folder, "cache", "gc", "kept", "--bytes", "0").expect(0, "removed 8 files")
+    rubble(folder, "cache", "stat", "kept").expect(0, "8 results and files, 8 damaged files set aside")
+    rubble(folder, "cache", "gc", "kept", "--bytes", "0").expect(0, "removed 16 files")
     rubble(folder, "eval", "g.json", "--cache", "kept").expect(0, "4 ran")
-    rubble(folder, "cache", "clear", "kept").expect(0, "removed 4 files", "0 results")
+    rubble(folder, "cache", "clear", "kept").expect(0, "removed 8 files", "0 results")
     rubble(folder, "cache", "stat", "nowhere").expect(3, "error: nowhere")
     rubble(folder, "cache", "tidy", "kept").expect(2, "stat, verify, gc or clear")
     rubble(folder, "cache", "stat", env={"RUBBLE_CACHE": ""}).expect(2, "needs a folder")
@@ -374,7 +375,7 @@ def test_processes_killed_and_at_once_leave_a_good_cache(folder):
     rubble(folder, "eval", "g.json", "--out", "a", "--no-cache").expect(0)
     for i in range(3):
         assert result_files(folder, "a") == result_files(folder, f"t{i}")
-    rubble(folder, "cache", "verify", "kept").expect(0, "4 results", "0 damaged")
+    rubble(folder, "cache", "verify", "kept").expect(0, "8 results and files", "0 damaged")
 
 
 def main():

@@ -34,8 +34,8 @@ static void print_report(action what, const char *folder, const rbl_cache_report
     if (what == GC || what == CLEAR)
         printf("%s: removed %zu files (%s)\n", folder, report->removed,
             cli_bytes((size_t)report->removed_bytes, bytes));
-    printf("%s: %zu results, %zu damaged files set aside, %zu temporary files; %s\n", folder, report->entries,
-        report->set_aside, report->temporary, cli_bytes((size_t)report->bytes, bytes));
+    printf("%s: %zu results and files, %zu damaged files set aside, %zu temporary files; %s\n", folder,
+        report->entries, report->set_aside, report->temporary, cli_bytes((size_t)report->bytes, bytes));
     if (what == VERIFY) printf("%s: %zu damaged\n", folder, report->damaged);
 }
 

@@ -140,32 +140,45 @@ static counts count_outcomes(const rbl_run *run)
     return c;
 }
 
+/// Two lines of what a Terminal says of its asset. False when it says nothing.
+static bool print_stats(const rbl_run *run, const char *node)
+{
+    char name[1024];
+    int length = snprintf(name, sizeof name, "%s.stats", node);
+    const char *text = length < (int)sizeof name ? rbl_value_string(rbl_run_value(run, name)) : NULL;
+    return text && cli_print_stats(node, text);
+}
+
 /// Calls `print` for each ending node with a collection; without one, for the last collection of the run.
-static void each_result(const rbl_run *run,
+static void each_result(const rbl_run *run, const cli_eval_settings *s,
     void (*print)(const char *name, const rbl_collection *collection, const cli_summary *summary))
 {
     size_t printed = 0, count = rbl_run_node_count(run);
     cli_summary summary;
     for (size_t i = 0; i < count; i++) {
         if (!is_terminal(rbl_run_node(run, i))) continue;
+        if (!s->json && print_stats(run, rbl_run_node(run, i)->node)) {
+            printed++;
+            continue;
+        }
         const rbl_collection *collection = collection_of(run, i);
-        if (!collection || cli_summarize(collection, false, &summary) != RBL_OK) continue;
+        if (!collection || cli_summarize(collection, s->json, &summary) != RBL_OK) continue;
         print(rbl_run_node(run, i)->node, collection, &summary);
         printed++;
     }
     for (size_t i = count; i-- > 0 && !printed;) {
         const rbl_value *value = rbl_run_value(run, rbl_run_node(run, i)->node);
         const rbl_collection *collection = value ? rbl_value_collection(value) : NULL;
-        if (!collection || cli_summarize(collection, false, &summary) != RBL_OK) continue;
+        if (!collection || cli_summarize(collection, s->json, &summary) != RBL_OK) continue;
         print(rbl_run_node(run, i)->node, collection, &summary);
         printed++;
     }
 }
 
-static void print_result(const rbl_run *run)
+static void print_result(const rbl_run *run, const cli_eval_settings *s)
 {
     counts c = count_outcomes(run);
-    if (rbl_run_status(run) == RBL_OK) each_result(run, cli_print_summary);
+    if (rbl_run_status(run) == RBL_OK) each_result(run, s, cli_print_summary);
     printf("%zu nodes: %zu ran, %zu from the cache", c.asked, c.ran, c.hits);
     if (c.failed) printf(", %zu failed", c.failed);
     if (c.skipped) printf(", %zu skipped", c.skipped);
@@ -173,7 +186,8 @@ static void print_result(const rbl_run *run)
     for (size_t i = 0; i < rbl_run_file_count(run); i++) {
         const rbl_file_report *file = rbl_run_file(run, i);
         char bytes[32];
-        printf("wrote %s (%s)\n", file->path, cli_bytes(file->bytes, bytes));
+        printf("%s %s (%s)\n", file->unchanged ? "unchanged" : "wrote", file->path,
+            cli_bytes(file->bytes, bytes));
     }
 }
 
@@ -187,13 +201,13 @@ static void print_json_summary(const char *name, const rbl_collection *collectio
     cli_summary_json(collection, summary);
 }
 
-static int print_json(const rbl_run *run)
+static int print_json(const rbl_run *run, const cli_eval_settings *s)
 {
     char *text = NULL;
     if (rbl_run_json(run, &text) != RBL_OK) return EXIT_EVALUATION;
     printf("{\"results\": {");
     json_results = 0;
-    if (rbl_run_status(run) == RBL_OK) each_result(run, print_json_summary);
+    if (rbl_run_status(run) == RBL_OK) each_result(run, s, print_json_summary);
     printf("}, \"run\": %s}\n", text);
     rbl_run_free_text(run, text);
     return EXIT_DONE;
@@ -260,9 +274,9 @@ int cli_eval_tell(const cli_eval_settings *s, rbl_status status, rbl_run *run, s
         cli_error("%s", rbl_status_text(status));
     int printed = EXIT_DONE;
     if (s->json)
-        printed = print_json(run);
+        printed = print_json(run, s);
     else
-        print_result(run);
+        print_result(run, s);
     if (fflush(stdout) != 0) {
         cli_error("standard output: %s", strerror(errno));
         printed = EXIT_FILE;
