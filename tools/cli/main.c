@@ -2,11 +2,30 @@
 
 #include "tools/cli/cli.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <string.h>
+#include <unistd.h>
+#include <uv.h>
 
 #ifdef RUBBLE_HAS_RENDER
-#include "tools/cli/render.h"
+/// Becomes `rubble-render`, which lies beside this program.
+static int become_render(int argc, char **argv)
+{
+    static const char name[] = "rubble-render";
+    char path[4096 + sizeof name];
+    size_t bytes = sizeof path - sizeof name;
+    (void)argc;
+    if (uv_exepath(path, &bytes) != 0) {
+        cli_error("the folder of rubble and %s cannot be found", name);
+        return EXIT_FILE;
+    }
+    char *slash = strrchr(path, '/');
+    memcpy(slash ? slash + 1 : path, name, sizeof name);
+    execv(path, argv);
+    cli_error("%s: %s", path, strerror(errno));
+    return EXIT_FILE;
+}
 #endif
 
 static const struct {
@@ -24,7 +43,7 @@ static const struct {
     {"migrate", cli_migrate, "turn nodes of old versions in a graph file into the newest"},
     {"nodes", cli_nodes, "list the node types, or show one"},
 #ifdef RUBBLE_HAS_RENDER
-    {"render", rubble_render, "draw a mesh, a .rbl file or a graph's result as a PNG"},
+    {"render", become_render, "draw a mesh, a .rbl file or a graph's result as a PNG"},
 #endif
     {"schema", cli_schema, "print the JSON schema of graph files"},
     {"version", cli_version, "print the version"},
