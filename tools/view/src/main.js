@@ -236,14 +236,27 @@ class Viewer {
             if (wanted && !this.overlays[name]) stage.scene.add((this.overlays[name] = make[name]()).group)
             if (!this.overlays[name]) continue
             this.overlays[name].group.visible = wanted
-            if (wanted) this.overlays[name].show(this.shown)
+            if (wanted) this.overlays[name].show(this.shown, this.breaking?.holds())
         }
         stage.draw(true)
     }
 
+    /// Shows all pieces where they are now.
     frameAll(smooth) {
-        const { center, size } = this.model.all, spread = 1 + 0.8 * this.explosion
-        this.stage.orbit.frame([center[0], center[1] + (size * this.explosion) / 5, center[2]], size * 0.56 * spread, smooth)
+        const { model, bones } = this, low = [Infinity, Infinity, Infinity], high = [-Infinity, -Infinity, -Infinity]
+        for (const b of model.pieces) {
+            const i = 6 * b
+            for (let corner = 0; corner < 8; corner++) {
+                const p = bones.apply(b, [0, 1, 2].map((k) => model.bounds[i + k + (corner >> k & 1 ? 3 : 0)]))
+                for (let k = 0; k < 3; k++) {
+                    low[k] = Math.min(low[k], p[k])
+                    high[k] = Math.max(high[k], p[k])
+                }
+            }
+        }
+        if (!model.pieces.length) return
+        const size = Math.hypot(...low.map((x, k) => high[k] - x))
+        this.stage.orbit.frame(low.map((x, k) => (x + high[k]) / 2), size * 0.54, smooth)
     }
 
     frame() {
@@ -339,6 +352,9 @@ class Viewer {
             const breaking = new BreakMode(this.model, this.bones, this.stage)
             try {
                 this.breaking = breaking
+                breaking.onBreak = () => {
+                    if (OVERLAYS.some((name) => $(`show-${name}`).checked)) this.setOverlays()
+                }
                 await breaking.begin()
             } catch (error) {
                 breaking.end()
@@ -350,7 +366,7 @@ class Viewer {
         const on = Boolean(this.breaking)
         document.body.classList.toggle('breaking', on)
         $('break-tools').hidden = !on
-        $('crosshair').hidden = !on
+        $('crosshair').hidden = $('break-facts').hidden = !on
         $('explode').disabled = on
         $('level').disabled = on || this.model.levels < 1
         if (!on) this.setLevel(this.level)

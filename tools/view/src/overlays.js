@@ -123,14 +123,14 @@ export class Links {
             object(THREE.Points, new THREE.BufferGeometry(), dot, 5))
     }
 
-    /// Shows links between bones that are told apart.
-    show(shown) {
+    /// Shows links between bones that are told apart; `holds(a, b)` says which of them are not broken.
+    show(shown, holds = () => true) {
         const { center, pieceCount } = this.model, ends = [], sizes = [], dots = new Set()
         let largest = 0
         for (const area of this.areas || []) largest = Math.max(largest, area)
         for (let i = 0; i < this.pairs.length; i += 2) {
             const [a, b] = [this.pairs[i], this.pairs[i + 1]]
-            if (shown[a] !== a || shown[b] !== b || !pieceCount[a] || !pieceCount[b]) continue
+            if (shown[a] !== a || shown[b] !== b || !pieceCount[a] || !pieceCount[b] || !holds(a, b)) continue
             const size = largest > 0 ? Math.sqrt(Math.max(0, this.areas[i / 2]) / largest) : 0.5
             ends.push(a, b)
             sizes.push(size, size)

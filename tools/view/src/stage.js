@@ -26,7 +26,10 @@ export class Stage {
         this.colors = Object.fromEntries(['line', 'contact', 'hull', 'accent', 'dim'].map((n) => [n, { value: new THREE.Color() }]))
         this.orbit = new OrbitCamera(canvas, () => this.draw())
         this.makeLights()
+        this.size = 1
         this.wanted = false
+        this.quality = 2
+        this.slow = 0
         this.everyFrame = null // called before each frame with seconds since the last; true: go on
         this.last = 0
         new ResizeObserver(() => this.resize()).observe(canvas)
@@ -41,7 +44,6 @@ export class Stage {
         this.key = new THREE.DirectionalLight(0xfff4e6, 2.4)
         this.fill = new THREE.DirectionalLight(0xdde8ff, 0.5)
         this.key.castShadow = true
-        this.key.shadow.mapSize.set(2048, 2048)
         this.key.shadow.radius = 3
         this.ground = new THREE.Mesh(new THREE.CircleGeometry(1, 96), new THREE.ShadowMaterial({ opacity: 0.25 }))
         this.ground.rotation.x = -Math.PI / 2
@@ -77,8 +79,8 @@ export class Stage {
         const c = this.key.shadow.camera, reach = size * 1.7
         Object.assign(c, { left: -reach, right: reach, top: reach, bottom: -reach, near: size * 0.05, far: size * 6 })
         c.updateProjectionMatrix()
-        this.key.shadow.normalBias = size * 0.0015
         this.key.shadow.bias = -0.0004
+        this.setQuality(2)
     }
 
     resize() {
@@ -118,8 +120,30 @@ export class Stage {
         const running = this.everyFrame ? this.everyFrame(seconds) : false
         const gliding = this.orbit.update()
         if (running) this.renderer.shadowMap.needsUpdate = true
+        if (running) this.adapt(seconds)
         this.renderer.render(this.scene, this.orbit.camera)
         if (running || gliding) this.draw()
+        else if (this.quality < 2) this.setQuality(2)
+    }
+
+    /// Draws less finely where frames take long while things move.
+    adapt(seconds) {
+        this.slow = seconds > 0.055 ? this.slow + 1 : 0
+        if (this.slow >= 6 && this.quality > 0) this.setQuality(this.quality - 1)
+    }
+
+    /// 2: as finely as the screen can show it, 1 and 0: quicker.
+    setQuality(quality) {
+        this.slow = 0
+        this.quality = quality
+        this.renderer.setPixelRatio(quality === 2 ? Math.min(devicePixelRatio || 1, 2) : quality === 1 ? 1 : 0.75)
+        const { shadow } = this.key
+        shadow.mapSize.setScalar([512, 1024, 2048][quality])
+        shadow.normalBias = this.size * [0.009, 0.004, 0.0015][quality]
+        shadow.map?.dispose()
+        shadow.map = null
+        this.renderer.shadowMap.needsUpdate = true
+        this.resize()
     }
 
     /// The ray through a point of the canvas, in pixels from its corner.
