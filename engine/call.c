@@ -90,6 +90,16 @@ rbl_status rbli_hash_file(rbl_context *ctx, const char *path, rbli_hash *out)
     return rbli_file_hash(&quiet, path, out, &bytes);
 }
 
+rbl_status rbl_engine_hash_file(rbl_engine *engine, const char *path, char text[33])
+{
+    rbl_context ctx = engine->base;
+    rbli_hash hash;
+    rbl_status status = rbli_hash_file(&ctx, path, &hash);
+    text[0] = '\0';
+    if (status == RBL_OK) rbli_hash_to_text(hash, text);
+    return status;
+}
+
 rbl_status rbl_call_read_file(rbl_context *ctx, rbl_call *call, const char *path)
 {
     for (size_t i = 0; i < call->result->file_count; i++)

@@ -169,6 +169,10 @@ RBL_API void rbl_engine_free_text(const rbl_engine *engine, char *text);
 RBL_API size_t rbl_engine_cache_bytes(const rbl_engine *engine);
 RBL_API size_t rbl_engine_cache_entries(const rbl_engine *engine);
 RBL_API void rbl_engine_clear_cache(rbl_engine *engine);
+/// Hash of a file's content as file reports and manifests have it: XXH3-128, 32 hexadecimal digits and a zero
+/// byte. For programs that ask whether files are still what was written. From any thread.
+/// @return RBL_OK · RBL_ERR_READ (`text` is "") · RBL_ERR_NO_MEMORY
+RBL_API rbl_status rbl_engine_hash_file(rbl_engine *engine, const char *path, char text[33]);
 
 /* ---- The folder of a disk cache ---- */
 

@@ -17,6 +17,7 @@ enum {
     EXIT_CANCELLED = 130,
 };
 
+int cli_batch(int argc, char **argv);
 int cli_cache(int argc, char **argv);
 int cli_eval(int argc, char **argv);
 int cli_check(int argc, char **argv);

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "tools/cli/files.h"
-#include "tools/cli/summary.h"
+#include "tools/cli/results.h"
 
 static const char help[] =
     "usage: rubble eval GRAPH [options]\n"
@@ -104,81 +104,16 @@ static bool read_progress(cli_eval_settings *s)
 
 /* ---- What a person sees afterwards ---- */
 
-/// The collection that stands for an ending node: its output, or that of the last node before it that has
-/// one.
-static const rbl_collection *collection_of(const rbl_run *run, size_t index)
+static void print_one(void *user, const cli_result *result)
 {
-    for (size_t i = index + 1; i-- > 0;) {
-        const rbl_value *value = rbl_run_value(run, rbl_run_node(run, i)->node);
-        if (value && rbl_value_collection(value)) return rbl_value_collection(value);
-    }
-    return NULL;
+    (void)user;
+    cli_print_result(result);
 }
 
-static bool is_terminal(const rbl_node_report *report)
+static void print_result(const rbl_run *run)
 {
-    return strcmp(report->type, "Terminal") == 0 && report->status == RBL_OK &&
-           report->outcome != RBL_OUTCOME_SKIPPED;
-}
-
-typedef struct counts {
-    size_t asked, ran, hits, skipped, failed;
-} counts;
-
-static counts count_outcomes(const rbl_run *run)
-{
-    counts c = {0};
-    for (size_t i = 0; i < rbl_run_node_count(run); i++) {
-        const rbl_node_report *report = rbl_run_node(run, i);
-        if (strcmp(report->reason, "not asked for") == 0) continue;
-        c.asked++;
-        c.ran += report->outcome == RBL_OUTCOME_RAN || report->outcome == RBL_OUTCOME_SAME_OUTPUT;
-        c.hits += report->outcome == RBL_OUTCOME_MEMORY_HIT || report->outcome == RBL_OUTCOME_DISK_HIT;
-        c.skipped += report->outcome == RBL_OUTCOME_SKIPPED;
-        c.failed += report->outcome == RBL_OUTCOME_FAILED;
-    }
-    return c;
-}
-
-/// Two lines of what a Terminal says of its asset. False when it says nothing.
-static bool print_stats(const rbl_run *run, const char *node)
-{
-    char name[1024];
-    int length = snprintf(name, sizeof name, "%s.stats", node);
-    const char *text = length < (int)sizeof name ? rbl_value_string(rbl_run_value(run, name)) : NULL;
-    return text && cli_print_stats(node, text);
-}
-
-/// Calls `print` for each ending node with a collection; without one, for the last collection of the run.
-static void each_result(const rbl_run *run, const cli_eval_settings *s,
-    void (*print)(const char *name, const rbl_collection *collection, const cli_summary *summary))
-{
-    size_t printed = 0, count = rbl_run_node_count(run);
-    cli_summary summary;
-    for (size_t i = 0; i < count; i++) {
-        if (!is_terminal(rbl_run_node(run, i))) continue;
-        if (!s->json && print_stats(run, rbl_run_node(run, i)->node)) {
-            printed++;
-            continue;
-        }
-        const rbl_collection *collection = collection_of(run, i);
-        if (!collection || cli_summarize(collection, s->json, &summary) != RBL_OK) continue;
-        print(rbl_run_node(run, i)->node, collection, &summary);
-        printed++;
-    }
-    for (size_t i = count; i-- > 0 && !printed;) {
-        const rbl_value *value = rbl_run_value(run, rbl_run_node(run, i)->node);
-        const rbl_collection *collection = value ? rbl_value_collection(value) : NULL;
-        if (!collection || cli_summarize(collection, s->json, &summary) != RBL_OK) continue;
-        print(rbl_run_node(run, i)->node, collection, &summary);
-        printed++;
-    }
-}
-
-static void print_result(const rbl_run *run, const cli_eval_settings *s)
-{
-    counts c = count_outcomes(run);
-    if (rbl_run_status(run) == RBL_OK) each_result(run, s, cli_print_summary);
+    cli_counts c = cli_count_outcomes(run);
+    if (rbl_run_status(run) == RBL_OK) cli_each_result(run, print_one, NULL);
     printf("%zu nodes: %zu ran, %zu from the cache", c.asked, c.ran, c.hits);
     if (c.failed) printf(", %zu failed", c.failed);
     if (c.skipped) printf(", %zu skipped", c.skipped);
@@ -191,23 +126,23 @@ static void print_result(const rbl_run *run, const cli_eval_settings *s)
     }
 }
 
-static size_t json_results;
-
-static void print_json_summary(const char *name, const rbl_collection *collection, const cli_summary *summary)
+static void print_json_summary(
+    void *user, const char *node, const rbl_collection *collection, const cli_summary *summary)
 {
-    printf(json_results++ ? ", " : "");
-    cli_json_string(stdout, name);
+    size_t *printed = user;
+    printf((*printed)++ ? ", " : "");
+    cli_json_string(stdout, node);
     printf(": ");
     cli_summary_json(collection, summary);
 }
 
-static int print_json(const rbl_run *run, const cli_eval_settings *s)
+static int print_json(const rbl_run *run)
 {
     char *text = NULL;
     if (rbl_run_json(run, &text) != RBL_OK) return EXIT_EVALUATION;
     printf("{\"results\": {");
-    json_results = 0;
-    if (rbl_run_status(run) == RBL_OK) each_result(run, s, print_json_summary);
+    size_t printed = 0;
+    if (rbl_run_status(run) == RBL_OK) cli_each_summary(run, print_json_summary, &printed);
     printf("}, \"run\": %s}\n", text);
     rbl_run_free_text(run, text);
     return EXIT_DONE;
@@ -274,9 +209,9 @@ int cli_eval_tell(const cli_eval_settings *s, rbl_status status, rbl_run *run, s
         cli_error("%s", rbl_status_text(status));
     int printed = EXIT_DONE;
     if (s->json)
-        printed = print_json(run, s);
+        printed = print_json(run);
     else
-        print_result(run, s);
+        print_result(run);
     if (fflush(stdout) != 0) {
         cli_error("standard output: %s", strerror(errno));
         printed = EXIT_FILE;

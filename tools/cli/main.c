@@ -33,6 +33,7 @@ static const struct {
     int (*run)(int argc, char **argv);
     const char *text;
 } commands[] = {
+    {"batch", cli_batch, "evaluate graphs with many values of their variables"},
     {"eval", cli_eval, "evaluate a graph and write its files"},
     {"cache", cli_cache, "count, check, trim or clear the folder of --cache"},
     {"check", cli_check, "look for mistakes in a graph without running it"},

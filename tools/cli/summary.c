@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <cjson/cJSON.h>
-
 #include "tools/cli/cli.h"
 
 const void *cli_attribute(
@@ -235,76 +233,6 @@ rbl_status cli_summarize(const rbl_collection *collection, bool surfaces, cli_su
     free(parent);
     free(edges);
     return status;
-}
-
-/// What the two lines of a result say.
-typedef struct result_lines {
-    size_t pieces, triangles, hulls, draw_calls;
-    const char *smallest, *largest; /* names */
-    double smallest_volume, largest_volume, volume;
-} result_lines;
-
-static void print_lines(const char *name, const result_lines *r)
-{
-    printf("%s: %zu pieces, %zu triangles, %zu hulls, %zu draw calls\n", name, r->pieces, r->triangles,
-        r->hulls, r->draw_calls);
-    if (r->smallest && r->largest)
-        printf("  smallest piece %s (%.3g), largest %s (%.3g), volume %.6g\n", r->smallest,
-            r->smallest_volume, r->largest, r->largest_volume, r->volume);
-}
-
-void cli_print_summary(const char *name, const rbl_collection *collection, const cli_summary *s)
-{
-    result_lines lines = {.pieces = s->pieces,
-        .triangles = s->triangles,
-        .hulls = s->hulls,
-        .draw_calls = s->draw_calls,
-        .smallest_volume = s->smallest_volume,
-        .largest_volume = s->largest_volume,
-        .volume = s->volume};
-    if (s->pieces) {
-        lines.smallest = rbl_collection_string(collection, "bone", "name", (size_t)s->smallest);
-        lines.largest = rbl_collection_string(collection, "bone", "name", (size_t)s->largest);
-    }
-    print_lines(name, &lines);
-}
-
-static bool read_number(const cJSON *object, const char *name, double *out)
-{
-    const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, name);
-    if (!cJSON_IsNumber(item)) return false;
-    *out = item->valuedouble;
-    return true;
-}
-
-static bool read_count(const cJSON *object, const char *name, size_t *out)
-{
-    double number;
-    if (!read_number(object, name, &number) || number < 0) return false;
-    *out = (size_t)number;
-    return true;
-}
-
-static void read_piece(const cJSON *object, const char *name, const char **piece, double *volume)
-{
-    const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, name);
-    if (read_number(item, "volume", volume))
-        *piece = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(item, "name"));
-}
-
-bool cli_print_stats(const char *name, const char *stats)
-{
-    cJSON *object = cJSON_Parse(stats);
-    result_lines lines = {0};
-    bool good =
-        read_count(object, "pieces", &lines.pieces) && read_count(object, "triangles", &lines.triangles) &&
-        read_count(object, "hulls", &lines.hulls) && read_count(object, "draw_calls", &lines.draw_calls) &&
-        read_number(object, "volume", &lines.volume);
-    read_piece(object, "smallest", &lines.smallest, &lines.smallest_volume);
-    read_piece(object, "largest", &lines.largest, &lines.largest_volume);
-    if (good) print_lines(name, &lines);
-    cJSON_Delete(object);
-    return good;
 }
 
 void cli_json_number(double number)

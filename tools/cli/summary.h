@@ -26,10 +26,6 @@ rbl_status cli_summarize(const rbl_collection *collection, bool surfaces, cli_su
 /// The elements of an attribute of that type that is no list, NULL otherwise.
 const void *cli_attribute(
     const rbl_collection *collection, const char *group, const char *name, rbl_type type);
-/// Two lines for a person.
-void cli_print_summary(const char *name, const rbl_collection *collection, const cli_summary *summary);
-/// The same lines from a Terminal's output "stats"; false, and nothing printed, when that is something else.
-bool cli_print_stats(const char *name, const char *stats);
 /// One JSON object.
 void cli_summary_json(const rbl_collection *collection, const cli_summary *summary);
 /// A number as JSON, null when it is not finite.
