@@ -134,8 +134,10 @@ rbl_status rbl_call_check_file_name(
     rbl_context *ctx, rbl_call *call, const rbl_param *param, const char *name)
 {
     const char *why = file_name_fault(name);
-    return why ? rbl_call_fail(ctx, call, param, RBL_ERR_ARGUMENT, "the file name \"%s\" %s", name, why)
-               : RBL_OK;
+    if (why) return rbl_call_fail(ctx, call, param, RBL_ERR_ARGUMENT, "the file name \"%s\" %s", name, why);
+    if (!call->told_files) return RBL_OK;
+    rbli_told_file file = {call->node_index, param};
+    return rbli_array_push(ctx, call->told_files, file);
 }
 
 rbl_status rbl_call_open_file(rbl_context *ctx, rbl_call *call, const char *name, void **writer)

@@ -28,6 +28,14 @@ typedef struct rbli_message_place {
     const rbl_param *param;
 } rbli_message_place;
 
+/// A file that a node says it writes, while its parameters are checked.
+typedef struct rbli_told_file {
+    uint32_t node;
+    const rbl_param *param;
+} rbli_told_file;
+
+typedef RBLI_ARRAY(rbli_told_file) rbli_told_files;
+
 struct rbl_call {
     rbl_context *ctx; /* of this call; blocks of parallel loops have their own */
     const rbli_graph_node *node;
@@ -40,9 +48,10 @@ struct rbl_call {
     const char *output_folder;
     rbli_pending_files *files;
     RBLI_ARRAY(rbli_message_place) places;
-    struct rbli_evaluation *evaluation;
-    rbl_value *const *given;       /* of a node "inputs": what ForEach gives it, by output; else NULL */
-    size_t elements, elements_ran; /* of ForEach */
+    struct rbli_evaluation *evaluation; /* NULL while a graph is loaded and parameters are checked; then */
+    rbli_told_files *told_files;        /* files that nodes write */
+    rbl_value *const *given;            /* of a node "inputs": what ForEach gives it, by output; else NULL */
+    size_t elements, elements_ran;      /* of ForEach */
 };
 
 /// Evaluates the graph that a node ForEach runs, once. `given` (by output of its node "inputs"): the values

@@ -19,6 +19,7 @@
 
 enum {
     RBLI_NODE_PASSES = 1 << 16, /* flag of a type: hands on its inputs, needs no cache */
+    RBLI_NODE_VAGUE = 1 << 17,  /* of a graph within the graph that has an input of no known type */
 };
 
 /// A registered node type.
@@ -94,6 +95,7 @@ typedef struct rbli_graph_node {
     rbli_port_ref *refs;
     uint32_t ref_count;
     uint32_t id_offset;
+    bool faulty; /* something about its parameters was reported while it was loaded */
 } rbli_graph_node;
 
 /// What a graph remembers of a node's last successful evaluation, to say why it runs again.

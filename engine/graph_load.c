@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 
 #include "fracture/base/file.h"
@@ -60,28 +61,94 @@ void rbli_loader_tell_type(
             "%s must be %s, not %s", what, wanted, rbli_json_type_words(rbli_loader_at(l, value)->type));
 }
 
+const char *const rbli_document_keys[] = {"rubble", "vars", "nodes", "graphs", "$schema", NULL};
+const char *const rbli_node_keys[] = {"type", "in", "params", NULL};
+const char *const rbli_subgraph_keys[] = {"text", "inputs", "nodes", "outputs", NULL};
+
+static bool is_one_of(const char *word, const char *const *words)
+{
+    for (size_t i = 0; words[i]; i++)
+        if (strcmp(words[i], word) == 0) return true;
+    return false;
+}
+
+/// The allowed key that one that is not allowed stands for; NULL: none comes to mind.
+static const char *meant_key(const char *key, const char *const *allowed)
+{
+    static const char *const others[][2] = {{"variables", "vars"}, {"variable", "vars"},
+        {"parameters", "params"}, {"parameter", "params"}, {"args", "params"}, {"inputs", "in"},
+        {"input", "in"}, {"connections", "in"}, {"subgraphs", "graphs"}, {"version", "rubble"},
+        {"kind", "type"}, {"class", "type"}, {"value", "default"}, {"minimum", "min"}, {"maximum", "max"},
+        {"values", "words"}, {"description", "text"}, {"out", "outputs"}, {"in", "inputs"}};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (strcasecmp(key, others[i][0]) == 0 && is_one_of(others[i][1], allowed)) return others[i][1];
+    rbli_nearest nearest;
+    rbli_nearest_init(&nearest, key);
+    for (size_t i = 0; allowed[i]; i++)
+        rbli_nearest_feed(&nearest, allowed[i]);
+    bool unlike = strlen(key) < 3 && (!nearest.best || strcasecmp(nearest.best, key) != 0);
+    return unlike ? NULL : nearest.best;
+}
+
+uint32_t rbli_loader_member(const rbli_loader *l, const rbli_json *json, uint32_t object, const char *name,
+    const char *const *allowed)
+{
+    (void)l;
+    uint32_t found = rbli_json_member(json, object, name);
+    if (found != RBLI_JSON_NONE || json->values[object].type != RBLI_JSON_OBJECT) return found;
+    for (uint32_t m = json->values[object].first_child; m != RBLI_JSON_NONE; m = json->values[m].next) {
+        const char *key = json->values[m].key;
+        const char *meant = is_one_of(key, allowed) ? NULL : meant_key(key, allowed);
+        if (meant && strcmp(meant, name) == 0) return m;
+    }
+    return RBLI_JSON_NONE;
+}
+
+void rbli_loader_tell_key(
+    rbli_loader *l, uint32_t m, const char *node, const char *const *allowed, const rbl_node_desc *desc)
+{
+    const char *key = rbli_loader_at(l, m)->key;
+    bool port = desc && rbli_find_port(desc->inputs, key) != SIZE_MAX, param = false;
+    for (size_t i = 0; desc && desc->params && desc->params[i].name; i++)
+        param |= strcmp(desc->params[i].name, key) == 0;
+    const char *meant = meant_key(key, allowed);
+    l->failed = true;
+    if (l->partial && !port && !param && !meant) return; /* of something else: a bracket is missing */
+    rbli_text hint;
+    rbli_text_init(&hint, l->allocator);
+    if (port)
+        rbli_text_printf(&hint, "it is an input: write it into \"in\": {\"%s\": …}\n", key);
+    else if (param)
+        rbli_text_printf(&hint, "it is a parameter: write it into \"params\": {\"%s\": …}\n", key);
+    else if (meant)
+        rbli_text_printf(&hint, "did you mean \"%s\"?\n", meant);
+    rbli_text_puts(&hint, "allowed: ");
+    for (size_t i = 0; allowed[i]; i++)
+        rbli_text_printf(&hint, "%s%s", i ? ", " : "", allowed[i]);
+    rbli_loader_tell(
+        l, RBL_ERROR, m, rbli_loader_at(l, m)->key_offset, node, hint.data, "unknown key \"%s\"", key);
+    rbli_text_free(&hint);
+}
+
 void rbli_loader_check_keys(rbli_loader *l, uint32_t object, const char *node, const char *const *allowed)
 {
     for (uint32_t m = rbli_loader_at(l, object)->first_child; m != RBLI_JSON_NONE;
-         m = rbli_loader_at(l, m)->next) {
-        rbli_nearest nearest;
-        rbli_nearest_init(&nearest, rbli_loader_at(l, m)->key);
-        bool known = false;
-        for (size_t i = 0; allowed[i] && !known; i++) {
-            known = strcmp(allowed[i], rbli_loader_at(l, m)->key) == 0;
-            rbli_nearest_feed(&nearest, allowed[i]);
-        }
-        if (known) continue;
-        rbli_text hint;
-        rbli_text_init(&hint, l->allocator);
-        if (nearest.best) rbli_text_printf(&hint, "did you mean \"%s\"?\n", nearest.best);
-        rbli_text_puts(&hint, "allowed: ");
-        for (size_t i = 0; allowed[i]; i++)
-            rbli_text_printf(&hint, "%s%s", i ? ", " : "", allowed[i]);
-        rbli_loader_tell(l, RBL_ERROR, m, rbli_loader_at(l, m)->key_offset, node, hint.data,
-            "unknown key \"%s\"", rbli_loader_at(l, m)->key);
-        rbli_text_free(&hint);
+         m = rbli_loader_at(l, m)->next)
+        if (!is_one_of(rbli_loader_at(l, m)->key, allowed)) rbli_loader_tell_key(l, m, node, allowed, NULL);
+}
+
+bool rbli_fit_identifier(const char *name, char out[RBLI_LONGEST_ID + 1])
+{
+    size_t length = 0;
+    for (const char *c = name; *c; c++) {
+        bool letter = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z');
+        bool digit = *c >= '0' && *c <= '9';
+        if (length + 2 > RBLI_LONGEST_ID || (unsigned char)*c >= 0x80) return false;
+        if (digit && length == 0) out[length++] = '_';
+        out[length++] = letter || digit ? *c : '_';
     }
+    out[length] = '\0';
+    return length > 0;
 }
 
 bool rbli_is_identifier(const char *name)
@@ -99,38 +166,73 @@ bool rbli_is_identifier(const char *name)
 
 static void check_version(rbli_loader *l)
 {
-    uint32_t version = rbli_json_member(l->json, 0, "rubble");
+    uint32_t version = rbli_loader_member(l, l->json, 0, "rubble", rbli_document_keys);
     if (version == RBLI_JSON_NONE) {
-        rbli_loader_tell(l, RBL_ERROR, 0, rbli_loader_at(l, 0)->offset, NULL, NULL,
-            "missing \"rubble\": %d (the version of the format)", RBL_GRAPH_VERSION);
-    } else if (rbli_loader_at(l, version)->type != RBLI_JSON_NUMBER ||
-               !rbli_loader_at(l, version)->is_integer) {
-        rbli_loader_tell_type(l, version, NULL, "\"rubble\"", "an integer");
-    } else if (rbli_loader_at(l, version)->integer != RBL_GRAPH_VERSION) {
+        if (!l->partial)
+            rbli_loader_tell(l, RBL_ERROR, 0, rbli_loader_at(l, 0)->offset, NULL, NULL,
+                "missing \"rubble\": %d (the version of the format)", RBL_GRAPH_VERSION);
+        return;
+    }
+    const rbli_json_value *v = rbli_loader_at(l, version);
+    if (v->type != RBLI_JSON_NUMBER || !v->is_integer) {
+        char wanted[40];
+        snprintf(wanted, sizeof wanted, "the integer %d", RBL_GRAPH_VERSION);
+        if (v->type == RBLI_JSON_NUMBER)
+            rbli_loader_tell(l, RBL_ERROR, version, v->offset, NULL, NULL,
+                "\"rubble\" must be %s, not a number with a fraction", wanted);
+        else
+            rbli_loader_tell_type(l, version, NULL, "\"rubble\"", wanted);
+    } else if (v->integer != RBL_GRAPH_VERSION) {
         char hint[80];
         snprintf(hint, sizeof hint, "this program reads version %d", RBL_GRAPH_VERSION);
-        rbli_loader_tell(l, RBL_ERROR, version, rbli_loader_at(l, version)->offset, NULL, hint,
-            "unknown version %lld of the graph format", (long long)rbli_loader_at(l, version)->integer);
+        rbli_loader_tell(l, RBL_ERROR, version, v->offset, NULL, hint,
+            "unknown version %lld of the graph format", (long long)v->integer);
     }
 }
 
+static void check_schema_key(rbli_loader *l)
+{
+    uint32_t schema = rbli_json_member(l->json, 0, "$schema");
+    if (schema != RBLI_JSON_NONE && rbli_loader_at(l, schema)->type != RBLI_JSON_STRING)
+        rbli_loader_tell_type(l, schema, NULL, "\"$schema\"", "a string");
+}
+
 /* ---- Nodes and their types ---- */
+
+/// The names of all types, once: a graph full of unknown types is no reason for as many lists.
+static void list_types(rbli_loader *l, rbli_text *hint)
+{
+    if (l->listed_types) {
+        rbli_text_puts(hint, "types: see above; rubble nodes lists them");
+        return;
+    }
+    l->listed_types = true;
+    rbli_text_puts(hint, "types: ");
+    const char *before = "";
+    for (size_t i = 0; i < l->engine->type_count; i++) {
+        const char *name = l->engine->types[i]->desc->type;
+        if (strcmp(name, before) != 0) rbli_text_printf(hint, "%s%s", *before ? ", " : "", name);
+        before = name;
+    }
+}
 
 static void tell_unknown_type(rbli_loader *l, uint32_t value, const char *node, const char *type)
 {
     rbli_text hint;
     rbli_text_init(&hint, l->allocator);
+    char graph[160];
     const char *nearest = rbl_engine_nearest_node(l->engine, type);
-    if (nearest) rbli_text_printf(&hint, "did you mean \"%s\"?\n", nearest);
-    rbli_text_puts(&hint, "types: ");
-    const char *before = "";
-    for (size_t i = 0; i < l->engine->type_count; i++) {
-        const char *name = l->engine->types[i]->desc->type;
-        if (strcmp(name, before) != 0) rbli_text_printf(&hint, "%s%s", *before ? ", " : "", name);
-        before = name;
-    }
-    rbli_loader_tell(l, RBL_ERROR, value, rbli_loader_at(l, value)->offset, node, hint.data,
-        "unknown node type \"%s\"", type);
+    if (rbli_nearest_graph(l, type, graph, sizeof graph))
+        rbli_text_printf(&hint, "did you mean \"%s\"?\n", graph);
+    else if (nearest)
+        rbli_text_printf(&hint, "did you mean \"%s\"?\n", nearest);
+    list_types(l, &hint);
+    if (*type)
+        rbli_loader_tell(l, RBL_ERROR, value, rbli_loader_at(l, value)->offset, node, hint.data,
+            "unknown node type \"%s\"", type);
+    else
+        rbli_loader_tell(l, RBL_ERROR, value, rbli_loader_at(l, value)->offset, node, hint.data,
+            "the type of the node is empty");
     rbli_text_free(&hint);
 }
 
@@ -204,43 +306,76 @@ rbli_graph_node *rbli_loader_add_node(rbli_loader *l, const char *id, uint32_t o
     return &graph->nodes[graph->node_count++];
 }
 
+static void check_id(rbli_loader *l, const rbli_frame *frame, const rbli_frame_node *local, const char *id)
+{
+    uint32_t offset = rbli_loader_at(l, local->value)->key_offset;
+    char fit[RBLI_LONGEST_ID + 1];
+    if (!rbli_is_identifier(local->id)) {
+        rbli_text hint;
+        rbli_text_init(&hint, l->allocator);
+        if (rbli_fit_identifier(local->id, fit)) rbli_text_printf(&hint, "write \"%s\"\n", fit);
+        rbli_text_puts(&hint, "ids: letters, digits and _, not beginning with a digit, at most 64");
+        rbli_loader_tell(
+            l, RBL_ERROR, local->value, offset, NULL, hint.data, "\"%s\" cannot be a node's id", id);
+        rbli_text_free(&hint);
+    } else if (frame->name && strcmp(local->id, "inputs") == 0) {
+        rbli_loader_tell(l, RBL_ERROR, local->value, offset, NULL, "\"inputs.NAME\" is what comes in",
+            "in a graph within the graph no node can be called \"inputs\"");
+    }
+}
+
+/// The JSON of the node's type, RBLI_JSON_NONE when it has none (reported).
+static uint32_t read_type(rbli_loader *l, uint32_t object, const char *id)
+{
+    const rbli_json_value *node = rbli_loader_at(l, object);
+    if (node->type == RBLI_JSON_STRING) {
+        rbli_loader_tell(l, RBL_ERROR, object, node->offset, id, NULL,
+            "a node must be an object like {\"type\": \"%.80s\"}, not a string", node->string);
+        return RBLI_JSON_NONE;
+    }
+    if (node->type != RBLI_JSON_OBJECT) {
+        rbli_loader_tell_type(l, object, id, "a node", "an object like {\"type\": \"…\"}");
+        return RBLI_JSON_NONE;
+    }
+    uint32_t type = rbli_loader_member(l, l->json, object, "type", rbli_node_keys);
+    if (type == RBLI_JSON_NONE) {
+        if (!l->partial || node->end)
+            rbli_loader_tell(l, RBL_ERROR, object, node->offset, id, NULL, "missing \"type\"");
+    } else if (rbli_loader_at(l, type)->type != RBLI_JSON_STRING) {
+        if (rbli_loader_at(l, type)->end) rbli_loader_tell_type(l, type, id, "\"type\"", "a string");
+        return RBLI_JSON_NONE;
+    }
+    return type;
+}
+
+static void check_node_keys(rbli_loader *l, uint32_t object, const char *id, const rbl_node_desc *desc)
+{
+    for (uint32_t m = rbli_loader_at(l, object)->first_child; m != RBLI_JSON_NONE;
+         m = rbli_loader_at(l, m)->next)
+        if (!is_one_of(rbli_loader_at(l, m)->key, rbli_node_keys))
+            rbli_loader_tell_key(l, m, id, rbli_node_keys, desc);
+}
+
 static void read_node(rbli_loader *l, rbli_frame *frame, size_t index)
 {
-    static const char *const keys[] = {"type", "in", "params", NULL};
     rbli_frame_node *local = &frame->nodes[index];
     uint32_t object = local->value;
     const char *id = *frame->prefix ? rbli_loader_join(l, frame->prefix, local->id) : local->id;
     if (!id) return;
-    if (!rbli_is_identifier(local->id))
-        rbli_loader_tell(l, RBL_ERROR, object, rbli_loader_at(l, object)->key_offset, NULL,
-            "ids: letters, digits and _, not beginning with a digit, at most 64",
-            "\"%s\" cannot be a node's id", id);
-    else if (frame->name && strcmp(local->id, "inputs") == 0)
-        rbli_loader_tell(l, RBL_ERROR, object, rbli_loader_at(l, object)->key_offset, NULL,
-            "\"inputs.NAME\" is what comes in",
-            "in a graph within the graph no node can be called \"inputs\"");
-    uint32_t type = RBLI_JSON_NONE;
-    if (rbli_loader_at(l, object)->type != RBLI_JSON_OBJECT) {
-        rbli_loader_tell_type(l, object, id, "a node", "an object like {\"type\": \"…\"}");
-    } else {
-        rbli_loader_check_keys(l, object, id, keys);
-        type = rbli_json_member(l->json, object, "type");
-        if (type == RBLI_JSON_NONE)
-            rbli_loader_tell(
-                l, RBL_ERROR, object, rbli_loader_at(l, object)->offset, id, NULL, "missing \"type\"");
-        else if (rbli_loader_at(l, type)->type != RBLI_JSON_STRING) {
-            rbli_loader_tell_type(l, type, id, "\"type\"", "a string");
-            type = RBLI_JSON_NONE;
-        }
-    }
+    check_id(l, frame, local, id);
+    uint32_t type = read_type(l, object, id);
+    bool is_object = rbli_loader_at(l, object)->type == RBLI_JSON_OBJECT;
     if (type != RBLI_JSON_NONE && strncmp(rbli_loader_at(l, type)->string, "graph:", 6) == 0) {
         rbli_load_graph_node(l, frame, index, type);
+        bool known = local->node != UINT32_MAX && l->graph->nodes[local->node].type;
+        check_node_keys(l, object, id, known ? l->graph->nodes[local->node].type->desc : NULL);
         return;
     }
     rbli_graph_node *node = rbli_loader_add_node(l, id, object);
     if (!node) return;
     local->node = (uint32_t)(l->graph->node_count - 1);
     if (type != RBLI_JSON_NONE) find_type(l, type, node);
+    if (is_object) check_node_keys(l, object, id, node->type ? node->type->desc : NULL);
 }
 
 /// The frame's own list of nodes.
@@ -267,17 +402,21 @@ static void list_nodes(rbli_loader *l, rbli_frame *frame, uint32_t nodes)
 
 static void read_nodes(rbli_loader *l, rbli_frame *frame)
 {
-    uint32_t object = frame->object, nodes = rbli_json_member(l->json, object, "nodes");
+    const char *const *keys = frame->name ? rbli_subgraph_keys : rbli_document_keys;
+    uint32_t object = frame->object, nodes = rbli_loader_member(l, l->json, object, "nodes", keys);
     if (nodes == RBLI_JSON_NONE) {
         /* A file may hold nothing but graphs for others. */
-        if (frame->name || rbli_json_member(l->json, object, "graphs") == RBLI_JSON_NONE)
+        bool library =
+            !frame->name && rbli_loader_member(l, l->json, object, "graphs", keys) != RBLI_JSON_NONE;
+        if (!library && !l->partial)
             rbli_loader_tell(
                 l, RBL_ERROR, object, rbli_loader_at(l, object)->offset, NULL, NULL, "missing \"nodes\"");
     } else if (rbli_loader_at(l, nodes)->type != RBLI_JSON_OBJECT) {
-        rbli_loader_tell_type(l, nodes, NULL, "\"nodes\"", "an object");
+        rbli_loader_tell_type(l, nodes, NULL, "\"nodes\"", "an object like {\"id\": {\"type\": \"…\"}}");
     } else if (rbli_loader_at(l, nodes)->child_count == 0) {
-        rbli_loader_tell(
-            l, RBL_ERROR, nodes, rbli_loader_at(l, nodes)->offset, NULL, NULL, "the graph has no node");
+        if (!l->partial)
+            rbli_loader_tell(
+                l, RBL_ERROR, nodes, rbli_loader_at(l, nodes)->offset, NULL, NULL, "the graph has no node");
     } else if (rbli_loader_at(l, nodes)->child_count > RBLI_MOST_NODES) {
         rbli_loader_tell(l, RBL_ERROR, nodes, rbli_loader_at(l, nodes)->offset, NULL, NULL,
             "%u nodes; a graph may have %d", rbli_loader_at(l, nodes)->child_count, RBLI_MOST_NODES);
@@ -316,9 +455,33 @@ rbli_frame *rbli_load_frame(rbli_loader *l, rbli_frame *parent, rbli_document *d
 
 /* ---- Connections ---- */
 
+/// What a name that is no node may mean: "node/port" and the like for "node.port", or the type of a node.
+static bool hint_node(rbli_loader *l, const rbli_frame *graph, const char *text, rbli_text *hint)
+{
+    size_t length = strcspn(text, "/:>#[ ");
+    for (size_t i = 0; i < graph->node_count; i++) {
+        const rbli_frame_node *n = &graph->nodes[i];
+        const char *port = text + length + strspn(text + length, "/:>#[ ");
+        bool is_node = text[length] && *port && strlen(n->id) == length && strncmp(n->id, text, length) == 0;
+        const rbli_node_type *type = n->node != UINT32_MAX ? l->graph->nodes[n->node].type : NULL;
+        if (is_node && type && !n->inside && rbli_find_port(type->desc->outputs, port) == SIZE_MAX) continue;
+        if (is_node) {
+            rbli_text_printf(hint, "did you mean \"%s.%s\"?\n", n->id, port);
+            return true;
+        }
+        if (type && !n->inside && strcasecmp(type->desc->type, text) == 0) {
+            rbli_text_printf(hint, "did you mean \"%s\"? a connection names a node, not its type\n", n->id);
+            return true;
+        }
+    }
+    return false;
+}
+
 static void tell_unknown_node(
     rbli_loader *l, const rbli_frame *graph, const rbli_place *place, const char *id)
 {
+    l->failed = true;
+    if (graph->node_count == 0 || l->partial) return; /* that there is none was reported, or it may follow */
     rbli_nearest nearest;
     rbli_nearest_init(&nearest, id);
     for (size_t i = 0; i < graph->node_count; i++)
@@ -326,14 +489,14 @@ static void tell_unknown_node(
     if (graph->name) rbli_nearest_feed(&nearest, "inputs");
     rbli_text hint;
     rbli_text_init(&hint, l->allocator);
-    if (nearest.best) rbli_text_printf(&hint, "did you mean \"%s\"?\n", nearest.best);
+    if (!hint_node(l, graph, id, &hint) && nearest.best)
+        rbli_text_printf(&hint, "did you mean \"%s\"?\n", nearest.best);
     rbli_text_puts(&hint, graph->name ? "nodes: inputs, " : "nodes: ");
     for (size_t i = 0; i < graph->node_count && i < 40; i++)
         rbli_text_printf(&hint, "%s%s", i ? ", " : "", graph->nodes[i].id);
     if (graph->node_count > 40) rbli_text_printf(&hint, " and %zu more", graph->node_count - 40);
     rbli_message_addf(l->messages, RBL_ERROR, RBL_ERR_GRAPH, place, hint.data, "there is no node \"%s\"", id);
     rbli_text_free(&hint);
-    l->failed = true;
 }
 
 static void tell_unknown_port(rbli_loader *l, const rbli_place *place, const char *what, const char *name,
@@ -345,7 +508,13 @@ static void tell_unknown_port(rbli_loader *l, const rbli_place *place, const cha
     rbli_nearest_init(&nearest, name);
     for (size_t i = 0; ports && ports[i].name; i++)
         rbli_nearest_feed(&nearest, ports[i].name);
-    if (nearest.best) rbli_text_printf(&hint, "did you mean \"%s\"?\n", nearest.best);
+    bool param = false, input = strcmp(what, "input") == 0;
+    for (size_t i = 0; input && desc->params && desc->params[i].name; i++)
+        param |= strcmp(desc->params[i].name, name) == 0;
+    if (param)
+        rbli_text_printf(&hint, "it is a parameter: write it into \"params\": {\"%s\": …}\n", name);
+    else if (nearest.best)
+        rbli_text_printf(&hint, "did you mean \"%s\"?\n", nearest.best);
     rbli_text_printf(&hint, "%ss of %s: %s", what, desc->type, ports && ports[0].name ? "" : "none");
     for (size_t i = 0; ports && ports[i].name; i++)
         rbli_text_printf(&hint, "%s%s", i ? ", " : "", ports[i].name);
@@ -361,6 +530,7 @@ bool rbli_find_output(rbli_loader *l, rbli_frame *frame, const rbli_place *place
     rbl_graph *graph = l->graph;
     char id[256];
     const char *dot = strchr(text, '.');
+    if (dot && rbli_name_table_find(&frame->ids, text) != SIZE_MAX) dot = NULL; /* such an id was reported */
     size_t length = dot ? (size_t)(dot - text) : strlen(text);
     if (length >= sizeof id) length = sizeof id - 1;
     memcpy(id, text, length);
@@ -405,11 +575,50 @@ static void add_ref(rbli_loader *l, rbli_port_ref ref)
     if (rbli_array_push(&l->engine->base, &l->refs, ref) != RBL_OK) l->out_of_memory = true;
 }
 
+/// Another output of the node that `text` names, of kind `kind`.
+static void hint_output(rbli_loader *l, const char *text, rbl_value_kind kind, char *hint, size_t bytes)
+{
+    char id[RBLI_LONGEST_ID + 1];
+    size_t length = strcspn(text, ".");
+    if (length > RBLI_LONGEST_ID) return;
+    memcpy(id, text, length);
+    id[length] = '\0';
+    size_t found = rbli_name_table_find(&l->frame->ids, id);
+    bool inputs = l->frame->name && strcmp(id, "inputs") == 0;
+    if (!inputs && (found == SIZE_MAX || l->frame->nodes[found].inside)) return;
+    uint32_t node = inputs ? l->frame->inputs : l->frame->nodes[found].node;
+    if (node == UINT32_MAX || !l->graph->nodes[node].type) return;
+    const rbl_port_desc *ports = l->graph->nodes[node].type->desc->outputs;
+    for (size_t i = 0; ports && ports[i].name; i++)
+        if (ports[i].kind && rbli_value_kind_fits(ports[i].kind, kind)) {
+            snprintf(hint, bytes, "did you mean \"%s.%s\"?", id, ports[i].name);
+            return;
+        }
+}
+
+/// A node type that puts several values of a kind into one, for a hint; NULL: none.
+static const char *merging_type(const rbli_loader *l, rbl_value_kind kind)
+{
+    for (size_t i = 0; i < l->engine->type_count; i++) {
+        const rbl_node_desc *desc = l->engine->types[i]->desc;
+        bool one = l->engine->types[i]->input_count == 1 && l->engine->types[i]->output_count >= 1;
+        if (one && desc->inputs[0].several && desc->inputs[0].kind == kind && desc->outputs[0].kind == kind)
+            return desc->type;
+    }
+    return NULL;
+}
+
 static void read_connection(
     rbli_loader *l, const rbli_graph_node *node, const rbl_port_desc *port, uint32_t value)
 {
     if (rbli_loader_at(l, value)->type != RBLI_JSON_STRING) {
-        rbli_loader_tell_type(l, value, node->id, "a connection", "a string like \"node\" or \"node.port\"");
+        uint32_t from = rbli_json_member(l->json, value, "from");
+        if (from != RBLI_JSON_NONE && rbli_loader_at(l, from)->type == RBLI_JSON_STRING)
+            rbli_loader_tell(l, RBL_ERROR, value, rbli_loader_at(l, value)->offset, node->id, NULL,
+                "a connection is written without \"from\": \"%s\"", rbli_loader_at(l, from)->string);
+        else
+            rbli_loader_tell_type(
+                l, value, node->id, "a connection", "a string like \"node\" or \"node.port\"");
         return;
     }
     rbli_text pointer;
@@ -420,8 +629,10 @@ static void read_connection(
     rbl_value_kind kind;
     if (rbli_find_output(l, l->frame, &place, rbli_loader_at(l, value)->string, &ref, &kind)) {
         add_ref(l, ref);
-        if (kind && !rbli_value_kind_fits(kind, port->kind)) {
-            rbli_message_addf(l->messages, RBL_ERROR, RBL_ERR_GRAPH, &place, NULL,
+        if (kind && port->kind && !rbli_value_kind_fits(kind, port->kind)) {
+            char hint[200] = "";
+            hint_output(l, rbli_loader_at(l, value)->string, port->kind, hint, sizeof hint);
+            rbli_message_addf(l->messages, RBL_ERROR, RBL_ERR_GRAPH, &place, *hint ? hint : NULL,
                 "input \"%s\" takes a value of kind %s, but \"%s\" gives one of kind %s", port->name,
                 rbli_value_kind_word(port->kind), rbli_loader_at(l, value)->string,
                 rbli_value_kind_word(kind));
@@ -436,7 +647,14 @@ static void read_input(rbli_loader *l, rbli_graph_node *node, const rbl_port_des
     if (rbli_loader_at(l, value)->type != RBLI_JSON_ARRAY) {
         read_connection(l, node, port, value);
     } else if (!port->several) {
-        rbli_loader_tell(l, RBL_ERROR, value, rbli_loader_at(l, value)->offset, node->id, NULL,
+        const char *merging = merging_type(l, port->kind);
+        char hint[200] = "";
+        uint32_t first = rbli_loader_at(l, value)->first_child;
+        if (rbli_loader_at(l, value)->child_count == 1 && rbli_loader_at(l, first)->type == RBLI_JSON_STRING)
+            snprintf(hint, sizeof hint, "write \"%.100s\"", rbli_loader_at(l, first)->string);
+        else if (merging)
+            snprintf(hint, sizeof hint, "%s makes one of several", merging);
+        rbli_loader_tell(l, RBL_ERROR, value, rbli_loader_at(l, value)->offset, node->id, *hint ? hint : NULL,
             "input \"%s\" takes one connection, not a list", port->name);
     } else {
         if (rbli_loader_at(l, value)->child_count == 0 && !port->optional)
@@ -479,15 +697,35 @@ static bool is_misspelt(rbli_loader *l, uint32_t in, const rbl_port_desc *ports,
     return false;
 }
 
+/// True when as many names are unknown as required inputs are missing: those were meant, and are listed.
+static bool names_are_wrong(const rbli_loader *l, const rbli_graph_node *node, uint32_t in)
+{
+    const rbl_port_desc *ports = node->type->desc->inputs;
+    size_t unknown = 0, missing = 0;
+    for (uint32_t m = rbli_loader_at(l, in)->first_child; m != RBLI_JSON_NONE; m = rbli_loader_at(l, m)->next)
+        unknown += rbli_find_port(ports, rbli_loader_at(l, m)->key) == SIZE_MAX;
+    for (size_t i = 0; i < node->type->input_count; i++)
+        missing += !ports[i].optional && rbli_json_member(l->json, in, ports[i].name) == RBLI_JSON_NONE;
+    return unknown && unknown >= missing;
+}
+
+/// A graph within the graph with an input whose type is not known: nothing can be said of what goes in.
+static bool is_vague(const rbli_graph_node *node)
+{
+    return node->type->desc->flags & RBLI_NODE_VAGUE;
+}
+
 static void read_inputs(rbli_loader *l, rbli_graph_node *node, uint32_t object)
 {
-    uint32_t in = rbli_json_member(l->json, object, "in");
+    uint32_t in = rbli_loader_member(l, l->json, object, "in", rbli_node_keys);
     bool malformed = in != RBLI_JSON_NONE && rbli_loader_at(l, in)->type != RBLI_JSON_OBJECT;
     if (malformed) {
         rbli_loader_tell_type(l, in, node->id, "\"in\"", "an object like {\"collection\": \"node\"}");
         in = RBLI_JSON_NONE;
     }
-    if (in != RBLI_JSON_NONE) tell_unknown_inputs(l, node, in);
+    if (in != RBLI_JSON_NONE && !is_vague(node)) tell_unknown_inputs(l, node, in);
+    bool silent =
+        malformed || l->partial || is_vague(node) || (in != RBLI_JSON_NONE && names_are_wrong(l, node, in));
     size_t count = node->type->input_count;
     node->input_start = rbli_allocator_calloc(l->allocator, count + 1, sizeof *node->input_start);
     if (!node->input_start) {
@@ -500,8 +738,7 @@ static void read_inputs(rbli_loader *l, rbli_graph_node *node, uint32_t object)
         node->input_start[i] = (uint32_t)l->refs.count;
         if (value != RBLI_JSON_NONE) {
             read_input(l, node, port, value);
-        } else if (!port->optional && !malformed &&
-                   !is_misspelt(l, in, node->type->desc->inputs, port->name)) {
+        } else if (!port->optional && !silent && !is_misspelt(l, in, node->type->desc->inputs, port->name)) {
             uint32_t where = in != RBLI_JSON_NONE ? in : object;
             rbli_loader_tell(l, RBL_ERROR, where, rbli_loader_at(l, where)->offset, node->id, NULL,
                 "input \"%s\" (kind %s) is not connected", port->name, rbli_value_kind_word(port->kind));
@@ -512,6 +749,13 @@ static void read_inputs(rbli_loader *l, rbli_graph_node *node, uint32_t object)
 
 /* ---- Parameters ---- */
 
+static bool hint_parameter(void *user, const char *text, rbl_value_kind kind, char *hint, size_t bytes)
+{
+    *hint = '\0';
+    hint_output(user, text, kind, hint, bytes);
+    return *hint;
+}
+
 static int32_t connect_parameter(void *user, const rbli_place *place, const char *text, rbl_value_kind *kind)
 {
     rbli_loader *l = user;
@@ -521,32 +765,6 @@ static int32_t connect_parameter(void *user, const rbli_place *place, const char
     size_t number = l->refs.count - node->input_start[node->type->input_count];
     add_ref(l, ref);
     return (int32_t)number;
-}
-
-static void read_parameters(rbli_loader *l, rbli_graph_node *node, uint32_t object)
-{
-    rbli_text pointer;
-    rbli_text_init(&pointer, l->allocator);
-    rbli_json_pointer(l->json, object, &pointer);
-    rbli_text_puts(&pointer, "/params");
-    rbli_param_scope scope = {.allocator = l->allocator,
-        .messages = l->messages,
-        .source = l->document->source,
-        .folder = l->document->folder,
-        .node = node->id,
-        .pointer = pointer.data ? pointer.data : "",
-        .node_offset = rbli_loader_at(l, object)->key_offset,
-        .variables = l->root->variables,
-        .variable_count = l->frame->name ? 0 : l->root->variable_count,
-        .inside_graph = l->frame->name != NULL,
-        .from = connect_parameter,
-        .user = l};
-    uint32_t params = rbli_json_member(l->json, object, "params");
-    if (rbli_params_build(
-            &scope, node->type->desc->params, l->json, params, node->type->defaults, &node->params) != RBL_OK)
-        l->out_of_memory = true;
-    rbli_text_free(&pointer);
-    l->failed |= scope.failed;
 }
 
 /// Variables that are used by the parameters of a node whose type is not known are no reason for a warning.
@@ -563,6 +781,41 @@ static void note_variables(rbli_loader *l, uint32_t object)
             if (strcmp(l->root->variables[i].name, rbli_loader_at(l, v)->string) == 0)
                 l->root->variables[i].used = true;
     }
+}
+
+static void read_parameters(rbli_loader *l, rbli_graph_node *node, uint32_t object)
+{
+    rbli_text pointer;
+    rbli_text_init(&pointer, l->allocator);
+    rbli_json_pointer(l->json, object, &pointer);
+    rbli_text_puts(&pointer, "/params");
+    rbli_param_scope scope = {.allocator = l->allocator,
+        .messages = l->messages,
+        .source = l->document->source,
+        .folder = l->document->folder,
+        .node = node->id,
+        .pointer = pointer.data ? pointer.data : "",
+        .node_offset = rbli_loader_at(l, object)->offset,
+        .inputs = node->type->desc->inputs,
+        .partial = l->partial,
+        .variables = l->root->variables,
+        .variable_count = l->frame->name ? 0 : l->root->variable_count,
+        .inside_graph = l->frame->name != NULL,
+        .from = connect_parameter,
+        .hint_from = hint_parameter,
+        .user = l};
+    uint32_t params = rbli_loader_member(l, l->json, object, "params", rbli_node_keys);
+    if (is_vague(node)) {
+        params = RBLI_JSON_NONE;
+        scope.partial = true;
+        note_variables(l, object);
+    }
+    if (rbli_params_build(
+            &scope, node->type->desc->params, l->json, params, node->type->defaults, &node->params) != RBL_OK)
+        l->out_of_memory = true;
+    rbli_text_free(&pointer);
+    l->failed |= scope.failed;
+    node->faulty = scope.failed;
 }
 
 void rbli_connect_node(rbli_loader *l, uint32_t index, uint32_t object)
@@ -663,7 +916,8 @@ static void tell_cycle(rbli_loader *l, uint32_t first, const uint32_t *left, uin
     } while (walk != node);
     rbli_text text;
     rbli_text_init(&text, l->allocator);
-    rbli_text_printf(&text, "the nodes form a cycle: %s", graph->nodes[node].id);
+    rbli_text_printf(&text, path.count == 1 ? "the node needs itself: %s" : "the nodes form a cycle: %s",
+        graph->nodes[node].id);
     for (size_t i = path.count, written = 0; i-- > 0; written++) {
         if (written == 20 && i > 2) {
             rbli_text_printf(&text, " → … %zu more …", i);
@@ -677,8 +931,15 @@ static void tell_cycle(rbli_loader *l, uint32_t first, const uint32_t *left, uin
     rbli_place place = {graph->nodes[node].document->source,
         back ? back->offset : graph->nodes[node].id_offset, graph->nodes[node].id,
         graph->nodes[node].pointer};
+    rbli_text pointer;
+    rbli_text_init(&pointer, l->allocator);
+    const rbli_json *json = graph->nodes[node].document->json;
+    for (uint32_t v = 0; back && v < json->count && !pointer.length; v++)
+        if (json->values[v].offset == back->offset) rbli_json_pointer(json, v, &pointer);
+    if (pointer.length) place.pointer = pointer.data;
     rbli_message_add(l->messages, RBL_ERROR, RBL_ERR_GRAPH, &place, NULL, text.data ? text.data : "a cycle");
     l->failed = true;
+    rbli_text_free(&pointer);
     rbli_text_free(&text);
     rbli_allocator_free(l->allocator, path.data);
 }
@@ -731,12 +992,12 @@ done:
 
 static void read_document(rbli_loader *l)
 {
-    static const char *const keys[] = {"rubble", "vars", "nodes", "graphs", "$schema", NULL};
     if (rbli_loader_at(l, 0)->type != RBLI_JSON_OBJECT) {
         rbli_loader_tell_type(l, 0, NULL, "a graph", "an object");
         return;
     }
-    rbli_loader_check_keys(l, 0, NULL, keys);
+    rbli_loader_check_keys(l, 0, NULL, rbli_document_keys);
+    check_schema_key(l);
     check_version(l);
     rbli_load_variables(l);
     if (l->out_of_memory) return;
@@ -747,7 +1008,9 @@ static void read_document(rbli_loader *l)
     rbli_check_graphs(l, frame);
     if (l->out_of_memory) return;
     rbli_sort_nodes(l);
+    if (l->partial) return;
     warn_unused(l);
+    rbli_check_nodes(l);
 }
 
 rbl_status rbli_graph_create(rbl_engine *engine, rbl_graph *root, rbl_graph **out)
@@ -792,7 +1055,9 @@ static rbl_status parse_document(rbli_loader *l, rbli_source *source, rbli_docum
     document->folder = rbli_path_folder(l->allocator, rbli_source_name(source));
     if (!document->folder) return RBL_ERR_NO_MEMORY;
     unsigned flags = ends_with(rbli_source_name(source), ".jsonc") ? RBLI_JSON_COMMENTS : 0;
-    rbl_status status = rbli_json_parse(l->allocator, source, flags, l->messages, &document->json);
+    rbl_status status =
+        rbli_json_parse(l->allocator, source, flags | RBLI_JSON_PARTIAL, l->messages, &document->json);
+    l->partial |= document->json && document->json->partial;
     *out = document;
     return status == RBL_ERR_PARSE ? RBL_ERR_GRAPH : status; /* RBL_ERR_PARSE is for what nodes read */
 }

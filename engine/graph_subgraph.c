@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "engine/call.h"
@@ -96,7 +97,7 @@ static const char *input_type(rbli_loader *l, uint32_t input)
         rbli_loader_tell_type(l, input, NULL, "an input", "an object like {\"type\": \"collection\"}");
         return NULL;
     }
-    uint32_t type = rbli_json_member(l->json, input, "type");
+    uint32_t type = rbli_loader_member(l, l->json, input, "type", rbli_declaration_keys);
     if (type == RBLI_JSON_NONE) {
         rbli_loader_tell(l, RBL_ERROR, input, rbli_loader_at(l, input)->offset, NULL, NULL,
             "input \"%s\" has no \"type\"", rbli_loader_at(l, input)->key);
@@ -114,8 +115,10 @@ static const char *input_type(rbli_loader *l, uint32_t input)
         rbli_nearest_feed(&nearest, words[i]);
     }
     char hint[200];
-    snprintf(hint, sizeof hint, "%s%s%sallowed: %s", nearest.best ? "did you mean \"" : "",
-        nearest.best ? nearest.best : "", nearest.best ? "\"?\n" : "", input_types);
+    const char *best = rbli_other_type_word(word);
+    if (!best) best = nearest.best;
+    snprintf(hint, sizeof hint, "%s%s%sallowed: %s", best ? "did you mean \"" : "", best ? best : "",
+        best ? "\"?\n" : "", input_types);
     rbli_loader_tell(l, RBL_ERROR, type, rbli_loader_at(l, type)->offset, NULL, hint,
         "unknown type \"%s\" of an input", word);
     return NULL;
@@ -157,9 +160,9 @@ static void read_value_input(rbli_loader *l, uint32_t input, bool optional, rbl_
 
 /// The ports and parameters of "inputs", a member of the graph `object`.
 static void read_inputs(rbli_loader *l, uint32_t object, bool optional, rbl_port_desc *ports,
-    rbl_param_desc *params, rbl_port_desc *outputs)
+    rbl_param_desc *params, rbl_port_desc *outputs, bool *vague)
 {
-    uint32_t inputs = rbli_json_member(l->json, object, "inputs");
+    uint32_t inputs = rbli_loader_member(l, l->json, object, "inputs", rbli_subgraph_keys);
     if (inputs == RBLI_JSON_NONE) return;
     for (uint32_t i = rbli_loader_at(l, inputs)->first_child; i != RBLI_JSON_NONE;
          i = rbli_loader_at(l, i)->next) {
@@ -178,8 +181,9 @@ static void read_inputs(rbli_loader *l, uint32_t object, bool optional, rbl_port
                                 : "";
         if (!type) {
             l->failed = true;
-            *params = (rbl_param_desc){.name = name, .type = RBL_PARAM_STRING, .optional = true, .text = ""};
-            params++;
+            kind = 0;
+            *ports++ = (rbl_port_desc){.name = name, .optional = true, .text = words};
+            *vague = true;
         } else if (kind) {
             rbli_loader_check_keys(l, i, NULL, port_keys);
             *ports++ = (rbl_port_desc){.name = name, .kind = kind, .text = words};
@@ -196,7 +200,7 @@ static void read_inputs(rbli_loader *l, uint32_t object, bool optional, rbl_port
 /// The type of the node "inputs" of a graph. `optional`: values may be missing (a graph that ForEach runs).
 static rbli_node_type *inputs_type(rbli_loader *l, uint32_t object, const char *name, bool optional)
 {
-    uint32_t inputs = rbli_json_member(l->json, object, "inputs");
+    uint32_t inputs = rbli_loader_member(l, l->json, object, "inputs", rbli_subgraph_keys);
     if (inputs != RBLI_JSON_NONE && rbli_loader_at(l, inputs)->type != RBLI_JSON_OBJECT) {
         rbli_loader_tell_type(l, inputs, NULL, "\"inputs\"", "an object");
         return NULL;
@@ -216,7 +220,8 @@ static rbli_node_type *inputs_type(rbli_loader *l, uint32_t object, const char *
     memset(ports, 0, most * sizeof *ports);
     memset(outputs, 0, most * sizeof *outputs);
     memset(params, 0, most * sizeof *params);
-    read_inputs(l, object, optional, ports, params, outputs);
+    bool vague = false;
+    read_inputs(l, object, optional, ports, params, outputs, &vague);
     *desc = (rbl_node_desc){.size = sizeof *desc,
         .type = title,
         .version = 1,
@@ -227,7 +232,7 @@ static rbli_node_type *inputs_type(rbli_loader *l, uint32_t object, const char *
         .outputs = outputs,
         .params = params,
         .evaluate = pass_inputs,
-        .flags = RBLI_NODE_PASSES};
+        .flags = RBLI_NODE_PASSES | (vague ? (unsigned)RBLI_NODE_VAGUE : 0)};
     *type = (rbli_node_type){
         .desc = desc, .input_count = rbli_count_ports(ports), .output_count = rbli_count_ports(outputs)};
     return type;
@@ -241,6 +246,21 @@ typedef struct graph_name {
     const char *name;
 } graph_name;
 
+bool rbli_nearest_graph(const rbli_loader *l, const char *name, char *hint, size_t bytes)
+{
+    const char *colon = strchr(name, ':');
+    if (colon) name = colon + 1;
+    uint32_t graphs = rbli_loader_member(l, l->json, 0, "graphs", rbli_document_keys);
+    if (graphs == RBLI_JSON_NONE || rbli_loader_at(l, graphs)->type != RBLI_JSON_OBJECT) return false;
+    for (uint32_t g = rbli_loader_at(l, graphs)->first_child; g != RBLI_JSON_NONE;
+         g = rbli_loader_at(l, g)->next)
+        if (strcasecmp(rbli_loader_at(l, g)->key, name) == 0) {
+            snprintf(hint, bytes, "graph:%.100s", rbli_loader_at(l, g)->key);
+            return true;
+        }
+    return false;
+}
+
 static void tell_unknown_graph(
     rbli_loader *l, uint32_t value, const char *node, const rbli_document *document, const char *name)
 {
@@ -249,7 +269,7 @@ static void tell_unknown_graph(
     rbli_nearest nearest;
     rbli_nearest_init(&nearest, name);
     const rbli_json *json = document->json;
-    uint32_t graphs = rbli_json_member(json, 0, "graphs");
+    uint32_t graphs = rbli_loader_member(l, json, 0, "graphs", rbli_document_keys);
     bool any = graphs != RBLI_JSON_NONE && json->values[graphs].type == RBLI_JSON_OBJECT &&
                json->values[graphs].child_count > 0;
     rbli_text list;
@@ -259,7 +279,13 @@ static void tell_unknown_graph(
         rbli_nearest_feed(&nearest, json->values[g].key);
         rbli_text_printf(&list, "%s%s", list.length ? ", " : "", json->values[g].key);
     }
-    if (nearest.best) rbli_text_printf(&hint, "did you mean \"%s\"?\n", nearest.best);
+    bool prefixed = strncmp(name, "graph:", 6) == 0, file = strstr(name, ".json") != NULL;
+    if (prefixed)
+        rbli_text_printf(&hint, "write \"%s\"\n", name + strlen("graph:"));
+    else if (file)
+        rbli_text_printf(&hint, "a graph of another file is written \"%s#NAME\"\n", name);
+    else if (nearest.best)
+        rbli_text_printf(&hint, "did you mean \"%s\"?\n", nearest.best);
     if (any)
         rbli_text_printf(&hint, "graphs: %s", list.data ? list.data : "");
     else
@@ -315,11 +341,13 @@ static bool find_graph(
             "%s holds no graphs", rbli_source_name(out->document->source));
         return false;
     }
-    uint32_t graphs = rbli_json_member(json, 0, "graphs");
+    uint32_t graphs = rbli_loader_member(l, json, 0, "graphs", rbli_document_keys);
     out->object = graphs == RBLI_JSON_NONE || json->values[graphs].type != RBLI_JSON_OBJECT
                       ? RBLI_JSON_NONE
                       : rbli_json_member(json, graphs, out->name);
     if (out->object == RBLI_JSON_NONE) {
+        l->failed = true;
+        if (json->partial) return false; /* it may be in the rest */
         tell_unknown_graph(l, value, node, out->document, out->name);
         return false;
     }
@@ -346,8 +374,7 @@ static bool find_graph(
 
 static void check_graph_keys(rbli_loader *l, uint32_t object)
 {
-    static const char *const keys[] = {"text", "inputs", "nodes", "outputs", NULL};
-    rbli_loader_check_keys(l, object, NULL, keys);
+    rbli_loader_check_keys(l, object, NULL, rbli_subgraph_keys);
 }
 
 void rbli_load_graph_node(rbli_loader *l, rbli_frame *frame, size_t index, uint32_t type)
@@ -398,7 +425,7 @@ bool rbli_find_graph_output(rbli_loader *l, rbli_frame *frame, const rbli_place 
     const char *name, rbli_port_ref *ref, rbl_value_kind *kind)
 {
     const rbli_json *json = frame->document->json;
-    uint32_t outputs = rbli_json_member(json, frame->object, "outputs");
+    uint32_t outputs = rbli_loader_member(l, json, frame->object, "outputs", rbli_subgraph_keys);
     l->failed |= outputs == RBLI_JSON_NONE; /* what is wrong with "outputs" is reported there */
     if (outputs == RBLI_JSON_NONE || json->values[outputs].type != RBLI_JSON_OBJECT) return false;
     uint32_t output = name ? rbli_json_member(json, outputs, name) : json->values[outputs].first_child;
@@ -433,8 +460,9 @@ static void add_alias(rbli_loader *l, const rbli_frame *frame, const char *outpu
 
 void rbli_check_outputs(rbli_loader *l, rbli_frame *frame)
 {
-    uint32_t outputs = rbli_json_member(l->json, frame->object, "outputs");
+    uint32_t outputs = rbli_loader_member(l, l->json, frame->object, "outputs", rbli_subgraph_keys);
     if (outputs == RBLI_JSON_NONE) {
+        if (l->partial) return;
         rbli_loader_tell(l, RBL_ERROR, frame->object, rbli_loader_at(l, frame->object)->offset, NULL, NULL,
             "graph \"%s\" has no \"outputs\"", frame->name);
         return;
@@ -501,7 +529,7 @@ static void note_outputs(rbli_loader *l, const graph_name *name, rbl_graph *body
     rbli_frame *frame = NULL;
     for (rbli_frame *f = l->frames; f && !frame; f = f->next)
         if (f->graph == body && f->object == name->object && !*f->prefix) frame = f;
-    uint32_t outputs = rbli_json_member(l->json, name->object, "outputs");
+    uint32_t outputs = rbli_loader_member(l, l->json, name->object, "outputs", rbli_subgraph_keys);
     if (!frame || outputs == RBLI_JSON_NONE || rbli_loader_at(l, outputs)->type != RBLI_JSON_OBJECT) return;
     body->outputs =
         rbli_arena_alloc(&l->root->strings, rbli_loader_at(l, outputs)->child_count, sizeof *body->outputs);
@@ -582,6 +610,7 @@ static void check_body(rbli_loader *l, const rbli_graph_node *node, uint32_t val
 {
     if (body->inputs == UINT32_MAX) return; /* reported */
     const rbl_node_desc *inputs = body->nodes[body->inputs].type->desc;
+    if (inputs->flags & RBLI_NODE_VAGUE) return;
     uint32_t offset = rbli_loader_at(l, value)->offset;
     const rbl_param *over = rbl_param_field(rbli_params_root(node->params), "over");
     for (const rbl_port_desc *port = inputs->inputs; port->name; port++)
@@ -601,17 +630,24 @@ static void check_body(rbli_loader *l, const rbli_graph_node *node, uint32_t val
         rbli_nearest nearest;
         rbli_nearest_init(&nearest, name->string);
         bool known = false;
+        rbli_text hint, list;
+        rbli_text_init(&hint, l->allocator);
+        rbli_text_init(&list, l->allocator);
         for (const rbl_param_desc *param = inputs->params; param->name; param++) {
             known |= strcmp(param->name, name->string) == 0;
             rbli_nearest_feed(&nearest, param->name);
+            rbli_text_printf(&list, "%s%s", list.length ? ", " : "", param->name);
         }
-        if (known) continue;
-        char hint[160] = "";
-        if (nearest.best) snprintf(hint, sizeof hint, "did you mean \"%s\"?", nearest.best);
+        if (nearest.best) rbli_text_printf(&hint, "did you mean \"%s\"?\n", nearest.best);
+        rbli_text_printf(&hint, "inputs for values: %s", list.data ? list.data : "none");
         rbli_place place = {l->document->source, name->offset, node->id, rbl_param_pointer(name)};
-        rbli_message_addf(l->messages, RBL_ERROR, RBL_ERR_GRAPH, &place, *hint ? hint : NULL,
-            "%s has no input \"%s\" for a value", inputs->type, name->string);
-        l->failed = true;
+        if (!known) {
+            rbli_message_addf(l->messages, RBL_ERROR, RBL_ERR_GRAPH, &place, hint.data,
+                "%s has no input \"%s\" for a value", inputs->type, name->string);
+            l->failed = true;
+        }
+        rbli_text_free(&hint);
+        rbli_text_free(&list);
     }
     size_t collections = 0, points = 0;
     for (size_t i = 0; i < body->output_count; i++) {
@@ -635,7 +671,7 @@ static void check_body(rbli_loader *l, const rbli_graph_node *node, uint32_t val
 
 void rbli_load_body(rbli_loader *l, uint32_t index, uint32_t object)
 {
-    uint32_t params = rbli_json_member(l->json, object, "params");
+    uint32_t params = rbli_loader_member(l, l->json, object, "params", rbli_node_keys);
     if (params == RBLI_JSON_NONE || rbli_loader_at(l, params)->type != RBLI_JSON_OBJECT)
         return; /* reported */
     uint32_t value = rbli_json_member(l->json, params, "graph");
@@ -657,13 +693,13 @@ void rbli_load_body(rbli_loader *l, uint32_t index, uint32_t object)
 
 void rbli_check_graphs(rbli_loader *l, rbli_frame *frame)
 {
-    uint32_t graphs = rbli_json_member(l->json, 0, "graphs");
+    uint32_t graphs = rbli_loader_member(l, l->json, 0, "graphs", rbli_document_keys);
     if (graphs == RBLI_JSON_NONE) return;
     if (rbli_loader_at(l, graphs)->type != RBLI_JSON_OBJECT) {
         rbli_loader_tell_type(l, graphs, NULL, "\"graphs\"", "an object");
         return;
     }
-    bool library = rbli_json_member(l->json, 0, "nodes") == RBLI_JSON_NONE;
+    bool library = rbli_loader_member(l, l->json, 0, "nodes", rbli_document_keys) == RBLI_JSON_NONE;
     l->frame = frame;
     for (uint32_t g = rbli_loader_at(l, graphs)->first_child; g != RBLI_JSON_NONE && !l->out_of_memory;
          g = rbli_loader_at(l, g)->next) {
@@ -678,7 +714,7 @@ void rbli_check_graphs(rbli_loader *l, rbli_frame *frame)
             continue;
         }
         if (rbli_loader_at(l, g)->boolean) continue;
-        if (!library)
+        if (!library && !l->partial)
             rbli_loader_tell(l, RBL_WARNING, g, rbli_loader_at(l, g)->key_offset, NULL, NULL,
                 "graph \"%s\" is not used", name);
         get_body(l, &(graph_name){l->document, g, name});

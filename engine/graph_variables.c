@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 static const struct {
     const char *word;
@@ -19,9 +20,22 @@ static const struct {
     {"vec3", RBL_PARAM_VEC3},
 };
 
+const char *const rbli_declaration_keys[] = {"type", "default", "min", "max", "words", "text", NULL};
+
+const char *rbli_other_type_word(const char *word)
+{
+    static const char *const others[][2] = {{"number", "float"}, {"double", "float"}, {"real", "float"},
+        {"integer", "int"}, {"boolean", "bool"}, {"text", "string"}, {"str", "string"}, {"file", "path"},
+        {"vec2", "vec3"}, {"vec4", "vec3"}, {"vector", "vec3"}, {"point", "vec3"}, {"color", "vec3"},
+        {"mesh", "collection"}, {"geometry", "collection"}};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (strcasecmp(others[i][0], word) == 0) return others[i][1];
+    return NULL;
+}
+
 static void read_variable_type(rbli_loader *l, uint32_t object, rbli_variable *variable)
 {
-    uint32_t type = rbli_json_member(l->json, object, "type");
+    uint32_t type = rbli_loader_member(l, l->json, object, "type", rbli_declaration_keys);
     if (type == RBLI_JSON_NONE) {
         rbli_loader_tell(l, RBL_ERROR, object, rbli_loader_at(l, object)->offset, NULL, NULL,
             "variable \"%s\" has no \"type\"", variable->name);
@@ -40,8 +54,10 @@ static void read_variable_type(rbli_loader *l, uint32_t object, rbli_variable *v
     }
     if (variable->desc.type) return;
     char hint[160];
+    const char *best = rbli_other_type_word(rbli_loader_at(l, type)->string);
+    if (!best) best = nearest.best;
     snprintf(hint, sizeof hint, "%s%s%sallowed: int, float, bool, string, path, seed, enum, vec3",
-        nearest.best ? "did you mean \"" : "", nearest.best ? nearest.best : "", nearest.best ? "\"?\n" : "");
+        best ? "did you mean \"" : "", best ? best : "", best ? "\"?\n" : "");
     rbli_loader_tell(l, RBL_ERROR, type, rbli_loader_at(l, type)->offset, NULL, hint,
         "unknown type \"%s\" of a variable", rbli_loader_at(l, type)->string);
 }
@@ -55,7 +71,7 @@ static void read_variable_bounds(rbli_loader *l, uint32_t object, rbli_variable 
     double bounds[2] = {-1.7976931348623157e308, 1.7976931348623157e308};
     bool any = false;
     for (size_t i = 0; i < 2; i++) {
-        uint32_t bound = rbli_json_member(l->json, object, names[i]);
+        uint32_t bound = rbli_loader_member(l, l->json, object, names[i], rbli_declaration_keys);
         if (bound == RBLI_JSON_NONE) continue;
         if (!number && type)
             rbli_loader_tell(l, RBL_ERROR, bound, rbli_loader_at(l, bound)->key_offset, NULL, NULL,
@@ -117,7 +133,7 @@ static void read_variable_words(rbli_loader *l, uint32_t object, rbli_variable *
 
 static void read_variable_default(rbli_loader *l, uint32_t object, rbli_variable *variable)
 {
-    uint32_t value = rbli_json_member(l->json, object, "default");
+    uint32_t value = rbli_loader_member(l, l->json, object, "default", rbli_declaration_keys);
     if (value == RBLI_JSON_NONE || !variable->desc.type) return;
     rbli_text pointer;
     rbli_text_init(&pointer, l->allocator);
@@ -128,10 +144,20 @@ static void read_variable_default(rbli_loader *l, uint32_t object, rbli_variable
         .folder = l->document->folder,
         .pointer = pointer.data ? pointer.data : "",
         .node_offset = rbli_loader_at(l, value)->offset};
-    if (rbli_params_build_value(&scope, &variable->desc, l->json, value, &variable->value) != RBL_OK)
+    bool reference = rbli_json_member(l->json, value, "var") != RBLI_JSON_NONE ||
+                     rbli_json_member(l->json, value, "from") != RBLI_JSON_NONE;
+    if (reference) {
+        rbli_loader_tell(l, RBL_ERROR, value, rbli_loader_at(l, value)->offset, NULL, NULL,
+            "a default is a value; it cannot be taken from elsewhere");
+        scope.failed = true;
+    } else if (rbli_params_build_value(&scope, &variable->desc, l->json, value, &variable->value) != RBL_OK)
         l->out_of_memory = true;
     rbli_text_free(&pointer);
     l->failed |= scope.failed;
+    if (!scope.failed) return;
+    rbli_params_release(variable->value); /* what uses it says nothing more */
+    variable->value = NULL;
+    variable->desc.type = 0;
 }
 
 void rbli_load_declaration(rbli_loader *l, uint32_t object, rbli_variable *variable)
@@ -150,9 +176,25 @@ static char *copy_text(rbli_loader *l, const char *text)
     return copy ? memcpy(copy, text, bytes) : NULL;
 }
 
+/// "n": 12 for "n": {"type": "int", "default": 12}
+static void tell_short_variable(rbli_loader *l, uint32_t object)
+{
+    const rbli_json_value *v = rbli_loader_at(l, object);
+    const char *type = v->type == RBLI_JSON_BOOL     ? "bool"
+                       : v->type == RBLI_JSON_STRING ? "string"
+                       : v->type == RBLI_JSON_ARRAY  ? "vec3"
+                       : v->type == RBLI_JSON_NUMBER ? (v->is_integer ? "int" : "float")
+                                                     : NULL;
+    size_t bytes = v->end > v->offset ? v->end - v->offset : 0;
+    char wanted[160] = "an object like {\"type\": \"int\", \"default\": 1}";
+    if (type && bytes && bytes < 80)
+        snprintf(wanted, sizeof wanted, "an object like {\"type\": \"%s\", \"default\": %.*s}", type,
+            (int)bytes, rbli_source_text(l->document->source) + v->offset);
+    rbli_loader_tell_type(l, object, NULL, "a variable", wanted);
+}
+
 static void read_variable(rbli_loader *l, uint32_t object)
 {
-    static const char *const keys[] = {"type", "default", "min", "max", "words", "text", NULL};
     rbl_graph *graph = l->root;
     const char *name = rbli_loader_at(l, object)->key;
     for (size_t i = 0; i < graph->variable_count; i++)
@@ -162,17 +204,17 @@ static void read_variable(rbli_loader *l, uint32_t object)
         rbli_loader_tell(l, RBL_ERROR, object, rbli_loader_at(l, object)->key_offset, NULL,
             "names: letters, digits and _, not beginning with a digit, at most 64",
             "\"%s\" cannot name a variable", name);
-    if (rbli_loader_at(l, object)->type != RBLI_JSON_OBJECT) {
-        rbli_loader_tell_type(
-            l, object, NULL, "a variable", "an object like {\"type\": \"int\", \"default\": 1}");
-        return;
-    }
     rbli_variable *variable = &graph->variables[graph->variable_count];
     *variable = (rbli_variable){.name = copy_text(l, name), .offset = rbli_loader_at(l, object)->key_offset};
     if (!variable->name) return;
     graph->variable_count++;
     variable->desc.name = variable->name;
-    rbli_loader_check_keys(l, object, NULL, keys);
+    if (rbli_loader_at(l, object)->type != RBLI_JSON_OBJECT) {
+        tell_short_variable(l, object);
+        variable->used = true;
+        return;
+    }
+    rbli_loader_check_keys(l, object, NULL, rbli_declaration_keys);
     rbli_load_declaration(l, object, variable);
     if (!named || !variable->desc.type) variable->used = true; /* one error is enough */
     rbli_text json;
@@ -183,7 +225,7 @@ static void read_variable(rbli_loader *l, uint32_t object)
 
 void rbli_load_variables(rbli_loader *l)
 {
-    uint32_t vars = rbli_json_member(l->json, 0, "vars");
+    uint32_t vars = rbli_loader_member(l, l->json, 0, "vars", rbli_document_keys);
     if (vars == RBLI_JSON_NONE) return;
     if (rbli_loader_at(l, vars)->type != RBLI_JSON_OBJECT) {
         rbli_loader_tell_type(l, vars, NULL, "\"vars\"", "an object");

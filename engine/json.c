@@ -1,13 +1,15 @@
 /// Strict JSON (RFC 8259) by recursive descent, at most 64 deep. Mistakes inside a token (a bad escape,
-/// 1e999), a missing or trailing comma, a comment or a key without quotes are reported and parsing goes on;
-/// anything else ends it.
+/// 1e999), commas and colons that are missing or too many, comments, other quotes than double ones and keys
+/// without quotes are reported and parsing goes on; anything else ends it.
 
 #include "engine/json.h"
 
 #include <locale.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "fracture/base/alloc.h"
 
@@ -25,15 +27,47 @@ typedef struct parser {
     unsigned flags;
     rbl_messages *messages;
     bool comment_reported;
+    uint32_t current;  /* value that is being parsed, RBLI_JSON_NONE outside of the root */
+    size_t key_begin;  /* of the last key */
+    size_t string_end; /* behind the last string, and */
+    size_t string_begin;
+    size_t suspect; /* bracket that seems not to be closed where it should be; SIZE_MAX: none */
     locale_t locale;
     rbl_status status; /* of what ended the parsing */
     rbli_text scratch; /* the string being decoded */
 } parser;
 
+/// The id of the node that a value belongs to, NULL when it is in none.
+static const char *node_of(const rbli_json *json, uint32_t value)
+{
+    const char *id = NULL;
+    for (; value != RBLI_JSON_NONE; value = json->values[value].parent) {
+        const char *key = json->values[value].key;
+        uint32_t parent = json->values[value].parent;
+        if (parent == 0 && key && strcmp(key, "nodes") == 0) return id;
+        id = key;
+    }
+    return NULL;
+}
+
+static void report_at(
+    parser *p, rbl_severity severity, uint32_t value, size_t offset, const char *hint, const char *text)
+{
+    rbli_text pointer;
+    rbli_text_init(&pointer, p->json->allocator);
+    if (value != RBLI_JSON_NONE) rbli_json_pointer(p->json, value, &pointer);
+    rbli_place place = {.source = p->json->source,
+        .offset = offset,
+        .pointer = pointer.data,
+        .node = node_of(p->json, value)};
+    rbli_message_add(
+        p->messages, severity, severity == RBL_ERROR ? RBL_ERR_PARSE : RBL_OK, &place, hint, text);
+    rbli_text_free(&pointer);
+}
+
 static void report(parser *p, size_t offset, const char *hint, const char *text)
 {
-    rbli_place place = {.source = p->json->source, .offset = offset};
-    rbli_message_add(p->messages, RBL_ERROR, RBL_ERR_PARSE, &place, hint, text);
+    report_at(p, RBL_ERROR, p->current, offset, hint, text);
 }
 
 /// Reports what ends the parsing.
@@ -98,28 +132,29 @@ static const char *keep_string(parser *p, const char *bytes, size_t count)
 static bool skip_space(parser *p)
 {
     while (p->at < p->end) {
-        char c = p->text[p->at];
+        char c = p->text[p->at], next = p->at + 1 < p->end ? p->text[p->at + 1] : '\0';
         if (c == ' ' || c == '\t' || c == '\n' || c == '\r') {
             p->at++;
             continue;
         }
-        if (c != '/' || p->at + 1 >= p->end || (p->text[p->at + 1] != '/' && p->text[p->at + 1] != '*'))
-            break;
-        if (!(p->flags & RBLI_JSON_COMMENTS) && !p->comment_reported) {
-            p->comment_reported = true;
-            report(p, p->at, "write a \"//\" key instead, or name the file .jsonc", "JSON has no comments");
-        }
+        if (c != '#' && (c != '/' || (next != '/' && next != '*'))) break;
         size_t begin = p->at;
-        if (p->text[p->at + 1] == '/') {
+        bool block = c == '/' && next == '*';
+        if (block) {
+            p->at += 2;
+            while (p->at + 1 < p->end && !(p->text[p->at] == '*' && p->text[p->at + 1] == '/'))
+                p->at++;
+            if (p->at + 1 >= p->end) return stop(p, begin, NULL, "this comment is not ended");
+            p->at += 2;
+        } else {
             while (p->at < p->end && p->text[p->at] != '\n')
                 p->at++;
-            continue;
         }
-        p->at += 2;
-        while (p->at + 1 < p->end && !(p->text[p->at] == '*' && p->text[p->at + 1] == '/'))
-            p->at++;
-        if (p->at + 1 >= p->end) return stop(p, begin, NULL, "this comment is not ended");
-        p->at += 2;
+        bool allowed = (p->flags & RBLI_JSON_COMMENTS) && c != '#';
+        if (allowed || p->comment_reported) continue;
+        p->comment_reported = true;
+        report(p, begin, "write a \"//\" key instead, or name the file .jsonc and write // or /* */",
+            c == '#' ? "# begins no comment" : "JSON has no comments");
     }
     return true;
 }
@@ -259,6 +294,40 @@ static bool parse_string(parser *p, bool *good)
         p->at += length;
     }
     p->at++;
+    p->string_begin = begin;
+    p->string_end = p->at;
+    rbli_text_add(&p->scratch, "", 0);
+    return p->scratch.failed ? stop_without_memory(p) : true;
+}
+
+/// Bytes of a quotation mark at `at` that is none in JSON: ' or a typographic one; 0 for anything else.
+static size_t other_quote(const parser *p, size_t at)
+{
+    static const char *const quotes[] = {"'", "“", "”", "„", "‘", "’", "‚", "«", "»"};
+    for (size_t i = 0; i < sizeof quotes / sizeof *quotes; i++) {
+        size_t length = strlen(quotes[i]);
+        if (p->end - at >= length && memcmp(p->text + at, quotes[i], length) == 0) return length;
+    }
+    return 0;
+}
+
+/// Reports the string in other quotes and decodes it into p->scratch all the same.
+static bool parse_other_string(parser *p)
+{
+    size_t begin = p->at, quote = other_quote(p, begin);
+    bool straight = p->text[begin] == '\'';
+    p->at += quote;
+    p->scratch.length = 0;
+    for (;;) {
+        if (p->at >= p->end || p->text[p->at] == '\n')
+            return stop(p, begin, "texts stand in double quotes", "this string is not ended on its line");
+        quote = straight ? p->text[p->at] == '\'' : other_quote(p, p->at);
+        if (quote || (!straight && p->text[p->at] == '"')) break;
+        if (p->text[p->at] == '\\' && p->at + 1 < p->end) p->at++;
+        rbli_text_add(&p->scratch, p->text + p->at++, 1);
+    }
+    p->at += quote ? quote : 1;
+    report(p, begin, NULL, "texts stand in double quotes: \"");
     rbli_text_add(&p->scratch, "", 0);
     return p->scratch.failed ? stop_without_memory(p) : true;
 }
@@ -330,6 +399,42 @@ static void set_number(parser *p, rbli_json_value *value, size_t begin, size_t e
     value->integer = fits ? (negative ? -(int64_t)magnitude : (int64_t)magnitude) : 0;
 }
 
+static bool is_word(const char *word, size_t length, const char *other)
+{
+    return strlen(other) == length && strncasecmp(word, other, length) == 0;
+}
+
+static void tell_unknown_word(parser *p, size_t begin, size_t length)
+{
+    static const struct {
+        const char *word, *hint;
+    } known[] = {{"nan", "NaN"}, {"infinity", "Infinity"}, {"-infinity", "Infinity"}, {"inf", "Infinity"},
+        {"-inf", "Infinity"}, {"-nan", "NaN"}, {"none", "did you mean null?"}, {"nil", "did you mean null?"},
+        {"undefined", "did you mean null?"}, {"yes", "did you mean true?"}, {"on", "did you mean true?"},
+        {"no", "did you mean false?"}, {"off", "did you mean false?"}};
+    const char *word = p->text + begin;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        if (!is_word(word, length, known[i].word)) continue;
+        if (*known[i].hint == 'd')
+            report(p, begin, known[i].hint, "unknown word");
+        else
+            report(p, begin, NULL,
+                *known[i].hint == 'N' ? "a number is expected: NaN is none"
+                                      : "a finite number is expected: Infinity is none");
+        return;
+    }
+    char copy[32] = "";
+    if (length < sizeof copy) memcpy(copy, word, length);
+    rbli_nearest nearest;
+    rbli_nearest_init(&nearest, copy);
+    rbli_nearest_feed(&nearest, "true");
+    rbli_nearest_feed(&nearest, "false");
+    rbli_nearest_feed(&nearest, "null");
+    char hint[64] = "";
+    if (nearest.best) strcat(strcat(strcpy(hint, "did you mean "), nearest.best), "?");
+    report(p, begin, nearest.best ? hint : "texts stand in double quotes", "unknown word");
+}
+
 /// A number, true, false or null.
 static bool parse_word(parser *p, rbli_json_value *value)
 {
@@ -346,7 +451,7 @@ static bool parse_word(parser *p, rbli_json_value *value)
         value->type = RBLI_JSON_BOOL;
     } else if (length == 4 && memcmp(word, "null", 4) == 0) {
         value->type = RBLI_JSON_NULL;
-    } else if (*word == '-' || (*word >= '0' && *word <= '9')) {
+    } else if ((*word == '-' && (length == 1 || word[1] != 'I')) || (*word >= '0' && *word <= '9')) {
         const char *fault = number_fault(p->text, begin, p->at);
         if (fault)
             report(p, begin, NULL, fault);
@@ -356,30 +461,75 @@ static bool parse_word(parser *p, rbli_json_value *value)
         report(p, begin, NULL,
             *word == '.' ? "a number must not begin with a point" : "a number must not begin with +");
     } else {
-        char copy[32] = "";
-        if (length < sizeof copy) memcpy(copy, word, length);
-        rbli_nearest nearest;
-        rbli_nearest_init(&nearest, copy);
-        rbli_nearest_feed(&nearest, "true");
-        rbli_nearest_feed(&nearest, "false");
-        rbli_nearest_feed(&nearest, "null");
-        char hint[64] = "";
-        if (nearest.best) strcat(strcat(strcpy(hint, "did you mean "), nearest.best), "?");
-        report(p, begin, nearest.best ? hint : "texts stand in double quotes", "unknown word");
+        tell_unknown_word(p, begin, length);
     }
     return true;
 }
 
-static bool parse_value(parser *p, uint32_t parent, int depth, uint32_t *out);
+/// The end of the list of children of an object or array that is being parsed.
+typedef struct children {
+    uint32_t parent, last; /* RBLI_JSON_NONE */
+} children;
 
-static void link_child(rbli_json *json, uint32_t parent, uint32_t *last, uint32_t child)
+static bool parse_value(parser *p, children *siblings, const char *key, size_t key_offset, int depth);
+
+static void link_child(rbli_json *json, children *siblings, uint32_t child)
 {
-    if (*last == RBLI_JSON_NONE)
-        json->values[parent].first_child = child;
+    if (siblings->last == RBLI_JSON_NONE)
+        json->values[siblings->parent].first_child = child;
     else
-        json->values[*last].next = child;
-    json->values[parent].child_count++;
-    *last = child;
+        json->values[siblings->last].next = child;
+    json->values[siblings->parent].child_count++;
+    siblings->last = child;
+}
+
+/// Skips and reports commas that nothing stands before.
+static bool skip_commas(parser *p, bool *any)
+{
+    *any = false;
+    if (!skip_space(p)) return false;
+    while (p->at < p->end && p->text[p->at] == ',') {
+        if (!*any) report(p, p->at, NULL, "a comma too many");
+        *any = true;
+        p->at++;
+        if (!skip_space(p)) return false;
+    }
+    return true;
+}
+
+/// Spaces that the line of a byte begins with; `*first`: nothing else stands before the byte.
+static size_t indentation(const parser *p, size_t at, bool *first)
+{
+    size_t line = at, count = 0;
+    while (line > 0 && p->text[line - 1] != '\n')
+        line--;
+    while (line + count < at && (p->text[line + count] == ' ' || p->text[line + count] == '\t'))
+        count++;
+    *first = line + count == at;
+    return count;
+}
+
+/// A bracket that is closed on a line of its own closes what began on a line that is indented as much; the
+/// first one that does not is remembered: if brackets do not match, it is there.
+static void note_indentation(parser *p, size_t open, size_t close)
+{
+    if (p->suspect != SIZE_MAX || !memchr(p->text + open, '\n', close - open)) return;
+    bool open_first, close_first;
+    size_t before = indentation(p, open, &open_first), behind = indentation(p, close, &close_first);
+    if (before != behind || !close_first) p->suspect = open;
+}
+
+static bool tell_end_inside(parser *p, char close)
+{
+    size_t suspect = p->suspect != SIZE_MAX ? p->suspect : p->json->values[p->current].offset;
+    p->suspect = SIZE_MAX;
+    size_t end = p->at;
+    stop(p, end, NULL,
+        close == '}' ? "the text ends inside an object: } is missing"
+                     : "the text ends inside a list: ] is missing");
+    report_at(p, RBL_NOTE, RBLI_JSON_NONE, suspect, NULL,
+        p->text[suspect] == '{' ? "this { seems not to be closed" : "this [ seems not to be closed");
+    return false;
 }
 
 /// After a value: ',' or the closing bracket. `*more` tells which; a missing comma is reported and taken as
@@ -387,31 +537,34 @@ static void link_child(rbli_json *json, uint32_t parent, uint32_t *last, uint32_
 static bool parse_separator(parser *p, char close, bool *more)
 {
     if (!skip_space(p)) return false;
-    if (p->at >= p->end)
-        return stop(p, p->at, NULL,
-            close == '}' ? "the text ends inside an object: } is missing"
-                         : "the text ends inside a list: ] is missing");
+    if (p->at >= p->end) return tell_end_inside(p, close);
     char c = p->text[p->at];
     *more = true;
     if (c == close) {
-        p->at++;
+        note_indentation(p, p->json->values[p->current].offset, p->at++);
         *more = false;
         return true;
     }
     if (c != ',') {
-        bool value_follows = c == '"' || (close == ']' && (c == '{' || c == '[' || is_word_byte(c)));
+        if (p->at == p->string_end && is_word_byte(c))
+            return stop(p, p->string_begin, NULL,
+                "something follows this string: a quote is missing in front of it or in it (write \\\")");
+        bool value_follows =
+            c == '"' || other_quote(p, p->at) || (close == ']' && (c == '{' || c == '[' || is_word_byte(c)));
         if (!value_follows)
-            return stop(
-                p, p->at, NULL, close == '}' ? "',' or '}' is expected here" : "',' or ']' is expected here");
+            return stop(p, p->at,
+                close == ']' && c == ':' ? "a list has no keys; what has keys stands in { }" : NULL,
+                close == '}' ? "',' or '}' is expected here" : "',' or ']' is expected here");
         report(p, p->at, NULL, "a comma is missing before this");
         return true;
     }
     size_t comma = p->at++;
-    if (!skip_space(p)) return false;
+    bool any;
+    if (!skip_commas(p, &any)) return false;
     if (p->at < p->end && p->text[p->at] == close) {
-        if (!(p->flags & RBLI_JSON_COMMENTS))
+        if (!(p->flags & RBLI_JSON_COMMENTS) && !any)
             report(p, comma, "trailing commas are taken in .jsonc files only", "a comma too many");
-        p->at++;
+        note_indentation(p, p->json->values[p->current].offset, p->at++);
         *more = false;
     }
     return true;
@@ -421,59 +574,87 @@ static bool parse_array(parser *p, uint32_t array, int depth)
 {
     p->at++;
     p->json->values[array].type = RBLI_JSON_ARRAY;
-    if (!skip_space(p)) return false;
-    bool more = true;
+    bool more = true, any;
+    if (!skip_commas(p, &any)) return false;
     if (p->at < p->end && p->text[p->at] == ']') {
         p->at++;
         more = false;
     }
-    uint32_t last = RBLI_JSON_NONE;
-    while (more) {
-        uint32_t child;
-        if (!parse_value(p, array, depth + 1, &child)) return false;
-        link_child(p->json, array, &last, child);
-        if (!parse_separator(p, ']', &more)) return false;
-    }
+    children items = {array, RBLI_JSON_NONE};
+    while (more)
+        if (!parse_value(p, &items, NULL, 0, depth + 1) || !parse_separator(p, ']', &more)) return false;
     return true;
 }
 
-/// A member's name; NULL in *key when it is a comment or unusable.
-static bool parse_key(parser *p, const char **key)
+/// ':' behind a key; one that is missing, and = in its place, is reported and taken as there.
+static bool parse_colon(parser *p)
 {
-    *key = NULL;
     if (!skip_space(p)) return false;
-    if (p->at >= p->end) return stop(p, p->at, NULL, "the text ends inside an object: } is missing");
-    size_t begin = p->at;
-    if (p->text[begin] == '"') {
+    char c = p->at < p->end ? p->text[p->at] : '\0';
+    if (c == ':') {
+        p->at++;
+        return true;
+    }
+    bool quoted = p->text[p->key_begin] == '"';
+    if (quoted && is_word_byte(c) && p->at == p->string_end)
+        return stop(p, p->key_begin, NULL, "the quote that ends this key is missing");
+    bool assigned = c == '=', value_follows = c == '"' || c == '{' || c == '[' || other_quote(p, p->at);
+    if (!assigned && !value_follows && (!is_word_byte(c) || c == '\0'))
+        return stop(p, p->at, NULL, "':' is expected here");
+    report(p, p->at, NULL, "':' is expected here");
+    p->at += assigned;
+    return true;
+}
+
+/// A member's name and its colon. What is wrong in it is reported and left out. *comment: it is "//".
+static bool parse_key(parser *p, const char **key, bool *comment)
+{
+    *comment = false;
+    if (p->at >= p->end) return tell_end_inside(p, '}');
+    size_t begin = p->key_begin = p->at;
+    if (p->text[begin] == '"' || other_quote(p, begin)) {
         bool good;
-        if (!parse_string(p, &good)) return false;
-        bool comment = p->scratch.length == 2 && memcmp(p->scratch.data, "//", 2) == 0;
-        if (good && !comment && !(*key = keep_string(p, p->scratch.data, p->scratch.length))) return false;
+        if (p->text[begin] == '"' ? !parse_string(p, &good) : !parse_other_string(p)) return false;
+        *comment = p->scratch.length == 2 && memcmp(p->scratch.data, "//", 2) == 0;
+        if (!(*key = keep_string(p, p->scratch.data, p->scratch.length))) return false;
     } else if (is_word_byte(p->text[begin])) {
         while (p->at < p->end && is_word_byte(p->text[p->at]))
             p->at++;
         report(p, begin, NULL, "a key needs double quotes");
         if (!(*key = keep_string(p, p->text + begin, p->at - begin))) return false;
     } else {
-        return stop(p, begin, p->text[begin] == '\'' ? "texts stand in double quotes" : NULL,
-            "a key in double quotes is expected here");
+        return stop(p, begin, NULL, "a key in double quotes is expected here");
     }
-    if (!skip_space(p)) return false;
-    if (p->at >= p->end || p->text[p->at] != ':') return stop(p, p->at, NULL, "':' is expected here");
-    p->at++;
-    return true;
+    return parse_colon(p);
+}
+
+/// 0,5 in an object: a number with a comma for its point. Reported, and its end skipped.
+static void skip_decimal_comma(parser *p, uint32_t object, uint32_t value)
+{
+    const rbli_json_value *v = &p->json->values[value];
+    bool digit = p->end - p->at >= 2 && p->text[p->at] == ',' && p->text[p->at + 1] >= '0' &&
+                 p->text[p->at + 1] <= '9';
+    if (v->type != RBLI_JSON_NUMBER || v->end != p->at || !digit) return;
+    p->current = value;
+    report(p, v->offset, NULL, "a number is written with a point, not with a comma");
+    p->current = object;
+    p->json->values[value].type = RBLI_JSON_BAD;
+    for (p->at++; p->at < p->end && is_word_byte(p->text[p->at]);)
+        p->at++;
 }
 
 /// Reports a name that is there twice, at the second place and, with a note, at the first.
-static void report_duplicate(parser *p, const rbli_json_value *first, const rbli_json_value *second)
+static void report_duplicate(parser *p, uint32_t first, uint32_t second)
 {
+    const rbli_json_value *values = p->json->values;
     size_t line, column;
-    rbli_source_place(p->json->source, first->key_offset, &line, &column);
-    rbli_place place = {.source = p->json->source, .offset = second->key_offset};
-    rbli_message_addf(p->messages, RBL_ERROR, RBL_ERR_PARSE, &place, NULL,
-        "the key \"%s\" is given twice: first at %zu:%zu", first->key, line, column);
-    place.offset = first->key_offset;
-    rbli_message_addf(p->messages, RBL_NOTE, RBL_OK, &place, NULL, "the first \"%s\" is here", first->key);
+    char text[256];
+    rbli_source_place(p->json->source, values[first].key_offset, &line, &column);
+    snprintf(text, sizeof text, "the key \"%.100s\" is given twice: first at %zu:%zu", values[first].key,
+        line, column);
+    report_at(p, RBL_ERROR, second, values[second].key_offset, NULL, text);
+    snprintf(text, sizeof text, "the first \"%.100s\" is here", values[first].key);
+    report_at(p, RBL_NOTE, RBLI_JSON_NONE, values[first].key_offset, NULL, text);
 }
 
 static bool check_duplicates(parser *p, uint32_t object)
@@ -489,7 +670,7 @@ static bool check_duplicates(parser *p, uint32_t object)
         if (rbli_name_table_add(&table, json->values[child].key, child, &existing) != RBL_OK)
             good = stop_without_memory(p);
         else if (existing != SIZE_MAX)
-            report_duplicate(p, &json->values[existing], &json->values[child]);
+            report_duplicate(p, (uint32_t)existing, child);
     }
     rbli_name_table_free(&table);
     return good;
@@ -499,66 +680,98 @@ static bool parse_object(parser *p, uint32_t object, int depth)
 {
     p->at++;
     p->json->values[object].type = RBLI_JSON_OBJECT;
-    if (!skip_space(p)) return false;
-    bool more = true;
+    bool more = true, any;
+    if (!skip_commas(p, &any)) return false;
     if (p->at < p->end && p->text[p->at] == '}') {
         p->at++;
         more = false;
     }
-    uint32_t last = RBLI_JSON_NONE;
+    children members = {object, RBLI_JSON_NONE};
     while (more) {
         if (!skip_space(p)) return false;
         size_t key_offset = p->at;
-        const char *key;
-        uint32_t child;
-        if (!parse_key(p, &key) || !parse_value(p, object, depth + 1, &child)) return false;
-        if (key) {
-            p->json->values[child].key = key;
-            p->json->values[child].key_offset = (uint32_t)key_offset;
-            link_child(p->json, object, &last, child);
-        }
+        const char *key = NULL;
+        bool comment;
+        children none = {object, RBLI_JSON_NONE};
+        if (!parse_key(p, &key, &comment)) return false;
+        if (!parse_value(p, comment ? &none : &members, key, key_offset, depth + 1)) return false;
+        if (!comment) skip_decimal_comma(p, object, members.last);
         if (!parse_separator(p, '}', &more)) return false;
     }
     return check_duplicates(p, object);
 }
 
-static bool parse_value(parser *p, uint32_t parent, int depth, uint32_t *out)
+/// The text of a value, whose kind its first byte tells.
+static bool parse_content(parser *p, uint32_t value, int depth)
+{
+    char c = p->text[p->at];
+    if (c == '{') return parse_object(p, value, depth);
+    if (c == '[') return parse_array(p, value, depth);
+    bool fine = true;
+    if (c != '"' && !other_quote(p, p->at)) return parse_word(p, &p->json->values[value]);
+    if (c == '"' ? !parse_string(p, &fine) : !parse_other_string(p)) return false;
+    if (!fine) return true;
+    const char *string = keep_string(p, p->scratch.data, p->scratch.length);
+    if (!string) return false;
+    p->json->values[value].type = RBLI_JSON_STRING;
+    p->json->values[value].string = string;
+    return true;
+}
+
+/// A value, linked to its siblings unless it is a comment's.
+static bool parse_value(parser *p, children *siblings, const char *key, size_t key_offset, int depth)
 {
     if (!skip_space(p)) return false;
     if (p->at >= p->end) return stop(p, p->at, NULL, "a value is expected here, but the text ends");
     if (depth > RBLI_JSON_MOST_DEPTH) return stop(p, p->at, NULL, "nested deeper than 64 levels");
-    uint32_t value = new_value(p, parent, p->at);
+    uint32_t value = new_value(p, siblings->parent, p->at);
     if (value == RBLI_JSON_NONE) return false;
-    *out = value;
-    char c = p->text[p->at];
-    bool good = true, fine = true;
-    if (c == '{') {
-        good = parse_object(p, value, depth);
-    } else if (c == '[') {
-        good = parse_array(p, value, depth);
-    } else if (c == '"') {
-        good = parse_string(p, &fine);
-        if (good && fine) {
-            const char *string = keep_string(p, p->scratch.data, p->scratch.length);
-            if (!string) return false;
-            p->json->values[value].type = RBLI_JSON_STRING;
-            p->json->values[value].string = string;
-        }
-    } else if (c == '\'') {
-        return stop(p, p->at, "texts stand in double quotes", "a value is expected here");
-    } else {
-        good = parse_word(p, &p->json->values[value]);
-    }
+    p->json->values[value].key = key;
+    p->json->values[value].key_offset = (uint32_t)key_offset;
+    bool comment = key && strcmp(key, "//") == 0;
+    if (siblings->parent != RBLI_JSON_NONE && !comment) link_child(p->json, siblings, value);
+    p->current = value;
+    if (!parse_content(p, value, depth)) return false;
     p->json->values[value].end = (uint32_t)p->at;
-    return good;
+    p->current = siblings->parent;
+    return true;
+}
+
+/// What a text that is no JSON at all seems to be; NULL when it may be some.
+static const char *foreign_text(const parser *p)
+{
+    const char *t = p->text + p->at;
+    size_t left = p->end - p->at;
+    bool wide = left >= 2 && ((t[0] == '\xFF' && t[1] == '\xFE') || (t[0] == '\xFE' && t[1] == '\xFF'));
+    wide |= left >= 2 && ((t[0] && !t[1]) || (!t[0] && t[1]));
+    if (wide) return "this file is UTF-16 or UTF-32: save it as UTF-8";
+    size_t at = 0;
+    while (at < left && (t[at] == ' ' || t[at] == '\t' || t[at] == '\n' || t[at] == '\r'))
+        at++;
+    if (at == left) return "the file is empty";
+    if (t[at] == '#' || (at + 1 < left && t[at] == '/' && (t[at + 1] == '/' || t[at + 1] == '*')))
+        return NULL;
+    if (strchr("{[\"'-0123456789", t[at]) && t[at]) return NULL;
+    for (const char *const *w = (const char *const[]){"true", "false", "null", NULL}; *w; w++)
+        if (left - at >= strlen(*w) && memcmp(t + at, *w, strlen(*w)) == 0) return NULL;
+    return "this is no JSON: a graph file begins with {";
 }
 
 static void parse_document(parser *p)
 {
     if (p->end >= 3 && memcmp(p->text, "\xEF\xBB\xBF", 3) == 0) p->at = 3; /* a byte order mark */
-    uint32_t root;
-    if (!parse_value(p, RBLI_JSON_NONE, 1, &root) || !skip_space(p)) return;
-    if (p->at < p->end) stop(p, p->at, NULL, "the text must end after its value");
+    const char *fault = foreign_text(p);
+    if (fault) {
+        stop(p, p->at, NULL, fault);
+        return;
+    }
+    children none = {RBLI_JSON_NONE, RBLI_JSON_NONE};
+    if (!parse_value(p, &none, NULL, 0, 1) || !skip_space(p) || p->at >= p->end) return;
+    stop(p, p->at, NULL, "the text must end after its value");
+    bool bracket = p->text[p->at] == '}' || p->text[p->at] == ']';
+    if (bracket && p->suspect != SIZE_MAX)
+        report_at(p, RBL_NOTE, RBLI_JSON_NONE, p->suspect, NULL,
+            "what begins here seems to be closed too early: a bracket too many");
 }
 
 rbl_status rbli_json_parse(
@@ -578,6 +791,9 @@ rbl_status rbli_json_parse(
         .end = rbli_source_bytes(source),
         .flags = flags,
         .messages = messages,
+        .current = RBLI_JSON_NONE,
+        .string_end = SIZE_MAX,
+        .suspect = SIZE_MAX,
         .locale = newlocale(LC_ALL_MASK, "C", (locale_t)0)};
     rbli_text_init(&p.scratch, allocator);
     if (p.locale == (locale_t)0) {
@@ -587,7 +803,8 @@ rbl_status rbli_json_parse(
         freelocale(p.locale);
     }
     rbli_text_free(&p.scratch);
-    if (p.status != RBL_OK) {
+    json->partial = p.status == RBL_ERR_PARSE && (flags & RBLI_JSON_PARTIAL) && json->count;
+    if (p.status != RBL_OK && !json->partial) {
         rbli_json_destroy(json);
         return p.status;
     }
@@ -646,7 +863,8 @@ void rbli_json_pointer(const rbli_json *json, uint32_t value, rbli_text *out)
             continue;
         }
         size_t index = 0;
-        for (uint32_t i = json->values[step->parent].first_child; i != path[depth]; i = json->values[i].next)
+        for (uint32_t i = json->values[step->parent].first_child; i != path[depth] && i != RBLI_JSON_NONE;
+             i = json->values[i].next)
             index++;
         rbli_text_printf(out, "/%zu", index);
     }

@@ -46,10 +46,12 @@ typedef struct rbli_json {
     rbli_json_value *values; /* values[0] is the root */
     size_t count, capacity;
     struct rbli_json_block *strings; /* decoded strings */
+    bool partial;                    /* the parsing ended early; values that were not ended have no `end` */
 } rbli_json;
 
 enum {
     RBLI_JSON_COMMENTS = 1, /* comments and trailing commas are taken (.jsonc) */
+    RBLI_JSON_PARTIAL = 2,  /* what stands before a mistake that ends the parsing is kept */
 };
 
 enum {
@@ -60,8 +62,8 @@ enum {
 /// Parses the text of `source`, which is retained. Members named "//" are left out; a name given twice is
 /// reported at both places and the first one counts. What can be read in spite of errors is kept, so that all
 /// errors of a text are found in one run; the caller looks at the count of errors in `messages`.
-/// @return RBL_OK (also with errors reported) · RBL_ERR_PARSE (reported; nothing usable) · RBL_ERR_NO_MEMORY
-/// · RBL_ERR_LIMIT
+/// @return RBL_OK (also with errors reported) · RBL_ERR_PARSE (reported; nothing usable, or with
+/// RBLI_JSON_PARTIAL not even a root) · RBL_ERR_NO_MEMORY · RBL_ERR_LIMIT
 rbl_status rbli_json_parse(
     rbli_allocator *allocator, rbli_source *source, unsigned flags, rbl_messages *messages, rbli_json **out);
 void rbli_json_destroy(rbli_json *json); /* NULL is fine */

@@ -58,6 +58,8 @@ typedef struct rbli_loader {
     size_t node_capacity;           /* of graph->nodes */
     RBLI_ARRAY(rbli_port_ref) refs; /* of that node */
     bool failed, out_of_memory, too_many;
+    bool partial;      /* the text ended early: what is missing may stand in the rest */
+    bool listed_types; /* all node types were listed in a hint */
 } rbli_loader;
 
 static inline const rbli_json_value *rbli_loader_at(const rbli_loader *l, uint32_t value)
@@ -77,7 +79,18 @@ void rbli_loader_tell_type(
     rbli_loader *l, uint32_t value, const char *node, const char *what, const char *wanted);
 /// Reports every member of an object that is not in `allowed` (ended by NULL).
 void rbli_loader_check_keys(rbli_loader *l, uint32_t object, const char *node, const char *const *allowed);
+/// Reports the member `m` that is not in `allowed`. `desc`: of the node that it stands in, or NULL.
+void rbli_loader_tell_key(
+    rbli_loader *l, uint32_t m, const char *node, const char *const *allowed, const rbl_node_desc *desc);
+/// A member by name, or else one that is not in `allowed` (reported elsewhere) and seems to mean it: what is
+/// in it is looked at all the same. RBLI_JSON_NONE when there is none.
+uint32_t rbli_loader_member(const rbli_loader *l, const rbli_json *json, uint32_t object, const char *name,
+    const char *const *allowed);
+extern const char *const rbli_document_keys[], *const rbli_node_keys[], *const rbli_subgraph_keys[],
+                                                                            *const rbli_declaration_keys[];
 bool rbli_is_identifier(const char *name);
+/// An identifier like `name`, for a hint; false when there is none.
+bool rbli_fit_identifier(const char *name, char out[RBLI_LONGEST_ID + 1]);
 /// Goes on in another document.
 void rbli_loader_enter(rbli_loader *l, rbli_document *document);
 
@@ -85,6 +98,8 @@ void rbli_loader_enter(rbli_loader *l, rbli_document *document);
 void rbli_load_variables(rbli_loader *l);
 /// Reads type, bounds, words and default of what `object` declares; its value is the caller's to release.
 void rbli_load_declaration(rbli_loader *l, uint32_t object, rbli_variable *variable);
+/// What a type of a variable or an input is called here that is called `word` elsewhere; NULL: nothing.
+const char *rbli_other_type_word(const char *word);
 /// A graph without anything in it; `root`: its owner, or NULL for one of its own.
 rbl_status rbli_graph_create(rbl_engine *engine, rbl_graph *root, rbl_graph **out);
 
@@ -114,6 +129,9 @@ void rbli_load_graph_node(rbli_loader *l, rbli_frame *frame, size_t index, uint3
 /// Finds an output of a graph; as rbli_find_output. `name` NULL: the first.
 bool rbli_find_graph_output(rbli_loader *l, rbli_frame *frame, const rbli_place *place, const char *id,
     const char *name, rbli_port_ref *ref, rbl_value_kind *kind);
+/// How a graph within this file that is called `name` is used as a type ("graph:bricks"), for a hint; false
+/// when there is none.
+bool rbli_nearest_graph(const rbli_loader *l, const char *name, char *hint, size_t bytes);
 /// Checks "outputs" of a frame.
 void rbli_check_outputs(rbli_loader *l, rbli_frame *frame);
 /// Loads the graph that the ForEach `node` runs.
@@ -121,5 +139,10 @@ void rbli_load_body(rbli_loader *l, uint32_t node, uint32_t object);
 /// Checks "graphs" of the main document: those that nothing uses are read, too. `frame`: of the file's
 /// own nodes.
 void rbli_check_graphs(rbli_loader *l, rbli_frame *frame);
+
+/* graph_check.c */
+
+/// Calls `check` of every node of the root graph, and reports files that two nodes would write.
+void rbli_check_nodes(rbli_loader *l);
 
 #endif

@@ -394,6 +394,14 @@ const rbl_param *rbl_param_field(const rbl_param *object, const char *name)
     return NULL;
 }
 
+bool rbli_param_is_open(const rbl_param *object, const char *name)
+{
+    for (size_t i = 0; object && i < object->count; i++)
+        if (strcmp(object->items[i].desc->name, name) == 0)
+            return object->items[i].absent && object->items[i].from >= 0;
+    return false;
+}
+
 bool rbl_param_bool(const rbl_param *param)
 {
     return param && param->desc->type == RBL_PARAM_BOOL && is_single(param) && param->boolean;

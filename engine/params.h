@@ -52,17 +52,21 @@ typedef struct rbli_variable {
 typedef struct rbli_param_scope {
     rbli_allocator *allocator;
     rbl_messages *messages;
-    rbli_source *source; /* of places; NULL: messages have none */
-    const char *folder;  /* relative paths are relative to it; "" for the working folder */
-    const char *node;    /* id, or NULL */
-    const char *pointer; /* of the root: "/nodes/crack/params" */
-    size_t node_offset;  /* place for what is missing */
+    rbli_source *source;         /* of places; NULL: messages have none */
+    const char *folder;          /* relative paths are relative to it; "" for the working folder */
+    const char *node;            /* id, or NULL */
+    const char *pointer;         /* of the root: "/nodes/crack/params" */
+    size_t node_offset;          /* place for what is missing */
+    const rbl_port_desc *inputs; /* of the node, for hints; or NULL */
+    bool partial;                /* what is missing is not reported: it may stand in a rest not read */
     rbli_variable *variables;
     size_t variable_count;
     bool inside_graph; /* of a graph within the graph, which has "inputs" and no variables */
     /// Resolves {"from": "node.port"}: gives the number of the connection and the kind of value, or reports
     /// and gives −1. NULL: not possible here.
     int32_t (*from)(void *user, const rbli_place *place, const char *text, rbl_value_kind *kind);
+    /// A hint at another output of that node that gives `kind`; false: none. NULL: none.
+    bool (*hint_from)(void *user, const char *text, rbl_value_kind kind, char *hint, size_t bytes);
     void *user;
     bool failed; /* set when something was reported as an error */
 } rbli_param_scope;
@@ -112,6 +116,8 @@ bool rbli_params_difference(const rbli_params *a, const rbli_params *b, char *na
 /// Appends a value as JSON. Paths as they were written.
 void rbli_param_json(const rbl_param *param, rbli_text *out);
 
+/// True for a field of an object that a connection gives when its node is evaluated.
+bool rbli_param_is_open(const rbl_param *object, const char *name);
 /// "an integer", "one of …" words for messages.
 const char *rbli_param_type_words(rbl_param_type type);
 /// "int", "vec3" … as `vars` and the schema name types; NULL for no type.

@@ -85,6 +85,11 @@ static void set_path(builder *b, rbl_param *param, const char *raw, const char *
     param->string = joined;
 }
 
+static bool is_vector(const rbl_param_desc *desc)
+{
+    return desc->type == RBL_PARAM_VEC3 || desc->type == RBL_PARAM_INT3;
+}
+
 static const char *who(const builder *b, const rbl_param *param, char *buffer, size_t bytes)
 {
     const char *name = param->desc->name ? param->desc->name : "value";
@@ -92,7 +97,9 @@ static const char *who(const builder *b, const rbl_param *param, char *buffer, s
         snprintf(
             buffer, bytes, "variable \"%s\" for \"%s\"", b->scope->variables[param->variable].name, name);
     else if (param->index != RBLI_JSON_NONE && param->desc->name)
-        snprintf(buffer, bytes, "element %u of \"%s\"", param->index, name);
+        snprintf(buffer, bytes, "%s %u of \"%s\"",
+            is_vector(param->parent->desc) && !is_vector(param->desc) ? "component" : "element", param->index,
+            name);
     else
         snprintf(buffer, bytes, "\"%s\"", name);
     return buffer;
@@ -127,19 +134,90 @@ static bool check_bounds(builder *b, const rbl_param *param, uint32_t offset, do
     return true;
 }
 
+/// Appends the text of a JSON value, when it is short.
+static void quote_json(builder *b, uint32_t value, rbli_text *out)
+{
+    const rbli_json_value *v = &b->json->values[value];
+    size_t bytes = v->end > v->offset ? v->end - v->offset : 0;
+    if (bytes && bytes <= 60)
+        rbli_text_add(out, rbli_source_text(b->json->source) + v->offset, bytes);
+    else
+        rbli_text_puts(out, "…");
+}
+
+/// The variable that a value of the wrong type seems to mean: "n", "$n", "{n}", {"variable": "n"}; NULL: none.
+static rbli_variable *meant_variable(builder *b, const rbl_param *param, const rbli_json_value *v)
+{
+    const char *text = v->type == RBLI_JSON_STRING ? v->string : NULL;
+    bool nested = param->desc->type == RBL_PARAM_OBJECT;
+    if (!nested && v->type == RBLI_JSON_OBJECT && v->child_count == 1 &&
+        b->json->values[v->first_child].type == RBLI_JSON_STRING)
+        text = b->json->values[v->first_child].string;
+    if (!text) return NULL;
+    text += strspn(text, "$%{@");
+    size_t length = strcspn(text, "}%");
+    for (size_t i = 0; i < b->scope->variable_count; i++)
+        if (strlen(b->scope->variables[i].name) == length &&
+            strncmp(b->scope->variables[i].name, text, length) == 0)
+            return &b->scope->variables[i];
+    return NULL;
+}
+
+static void hint_words(rbli_text *hint, const char *wanted, const char *const *words);
+
+static void hint_type(builder *b, const rbl_param *param, uint32_t value, bool list, rbli_text *hint)
+{
+    const rbli_json_value *v = &b->json->values[value];
+    rbli_variable *variable = meant_variable(b, param, v);
+    if (variable) {
+        variable->used = true;
+        rbli_text_printf(hint, "a variable is taken with {\"var\": \"%s\"}", variable->name);
+    } else if (list && v->type != RBLI_JSON_OBJECT && v->type != RBLI_JSON_NULL) {
+        rbli_text_puts(hint, "write [");
+        quote_json(b, value, hint);
+        rbli_text_puts(hint, "]");
+    } else if (param->desc->type == RBL_PARAM_ENUM && param->desc->words) {
+        hint_words(hint, "", param->desc->words);
+    } else if (param->desc->type == RBL_PARAM_BOOL && v->type == RBLI_JSON_STRING) {
+        bool on = strcmp(v->string, "true") == 0, off = strcmp(v->string, "false") == 0;
+        if (on || off) rbli_text_printf(hint, "without quotes: %s", v->string);
+    } else if ((param->desc->type == RBL_PARAM_INT || param->desc->type == RBL_PARAM_SEED ||
+                   param->desc->type == RBL_PARAM_FLOAT) &&
+               v->type == RBLI_JSON_STRING && *v->string &&
+               strspn(v->string, "0123456789.-") == strlen(v->string)) {
+        rbli_text_printf(hint, "without quotes: %s", v->string);
+    }
+}
+
+static const char *found_words(
+    const rbl_param_desc *desc, const rbli_json_value *v, char *buffer, size_t bytes)
+{
+    if (v->type == RBLI_JSON_NUMBER) {
+        bool whole = v->is_integer || v->number > 9e15 || v->number < -9e15;
+        return !whole ? "a number with a fraction" : v->is_integer ? "an integer" : "a number this large";
+    }
+    if (v->type == RBLI_JSON_ARRAY && is_vector(desc)) {
+        snprintf(buffer, bytes, "a list of %u", v->child_count);
+        return buffer;
+    }
+    return rbli_json_type_words(v->type);
+}
+
 static void wrong_type(builder *b, const rbl_param *param, uint32_t value, const char *wanted)
 {
     const rbli_json_value *v = &b->json->values[value];
-    if (v->type == RBLI_JSON_BAD) {
+    if (v->type == RBLI_JSON_BAD || (b->scope->partial && !v->end)) {
         b->scope->failed = true; /* reported by the parser */
         return;
     }
-    char name[160];
-    const char *found = rbli_json_type_words(v->type);
-    if (v->type == RBLI_JSON_NUMBER && !v->is_integer) found = "a number with a fraction";
-    if (v->type == RBLI_JSON_NUMBER && v->is_integer) found = "an integer";
-    complain(b, param, v->offset, NULL, NULL, "%s must be %s, not %s", who(b, param, name, sizeof name),
-        wanted, found);
+    char name[160], found[40];
+    bool list = param->desc->list && param->index == RBLI_JSON_NONE;
+    rbli_text hint;
+    rbli_text_init(&hint, b->scope->allocator);
+    hint_type(b, param, value, list, &hint);
+    complain(b, param, v->offset, NULL, hint.data, "%s must be %s, not %s", who(b, param, name, sizeof name),
+        wanted, found_words(param->desc, v, found, sizeof found));
+    rbli_text_free(&hint);
 }
 
 /// `did you mean` and the list of what is allowed.
@@ -147,7 +225,7 @@ static void hint_words(rbli_text *hint, const char *wanted, const char *const *w
 {
     rbli_nearest nearest;
     rbli_nearest_init(&nearest, wanted);
-    for (size_t i = 0; words[i]; i++)
+    for (size_t i = 0; words[i] && *wanted; i++)
         rbli_nearest_feed(&nearest, words[i]);
     if (nearest.best) rbli_text_printf(hint, "did you mean \"%s\"?\n", nearest.best);
     rbli_text_puts(hint, "allowed: ");
@@ -263,11 +341,18 @@ static void resolve_from(builder *b, rbl_param *param, const rbli_json_value *m,
     rbl_value_kind kind = 0;
     param->from = b->scope->from(b->scope->user, &place, m->string, &kind);
     rbli_text_free(&pointer);
-    if (param->from < 0)
+    if (param->from < 0) {
         b->scope->failed = true;
-    else if (whole_list || !kind_gives(kind, param->desc))
-        complain(b, param, m->offset, NULL, NULL, "\"%s\" cannot give %s", m->string,
-            whole_list ? "a list" : rbli_param_type_words(param->desc->type));
+    } else if (whole_list || !kind_gives(kind, param->desc)) {
+        char hint[200] = "";
+        for (int k = RBL_VALUE_BOOL; k <= RBL_VALUE_STRING && !*hint && !whole_list && b->scope->hint_from;
+             k++)
+            if (kind_gives((rbl_value_kind)k, param->desc))
+                b->scope->hint_from(b->scope->user, m->string, (rbl_value_kind)k, hint, sizeof hint);
+        complain(b, param, m->offset, NULL, *hint ? hint : NULL, "\"%s\" cannot give %s: it is of kind %s",
+            m->string, whole_list ? "a list" : rbli_param_type_words(param->desc->type),
+            rbl_value_kind_text(kind));
+    }
 }
 
 static void tell_unknown_variable(
@@ -299,7 +384,10 @@ static void resolve_variable(builder *b, rbl_param *param, const rbli_json_value
         rbli_nearest_feed(&nearest, b->scope->variables[i].name);
     }
     if (param->variable < 0) {
-        tell_unknown_variable(b, param, m, nearest.best);
+        if (b->scope->partial)
+            b->scope->failed = true; /* it may be declared in the rest */
+        else
+            tell_unknown_variable(b, param, m, nearest.best);
         return;
     }
     rbli_variable *variable = &b->scope->variables[param->variable];
@@ -356,6 +444,14 @@ static bool resolve_reference(builder *b, rbl_param *param, uint32_t value, bool
 
 static void resolve_value(builder *b, rbl_param *param, uint32_t value);
 
+static rbl_param_desc component_of(const rbl_param_desc *desc)
+{
+    return (rbl_param_desc){.name = desc->name,
+        .type = desc->type == RBL_PARAM_VEC3 ? RBL_PARAM_FLOAT : RBL_PARAM_INT,
+        .min = desc->min,
+        .max = desc->max};
+}
+
 /// The descriptor of a vector's components.
 static const rbl_param_desc *component_desc(builder *b, const rbl_param_desc *desc)
 {
@@ -364,10 +460,7 @@ static const rbl_param_desc *component_desc(builder *b, const rbl_param_desc *de
         b->out_of_memory = true;
         return NULL;
     }
-    *component = (rbl_param_desc){.name = desc->name,
-        .type = desc->type == RBL_PARAM_VEC3 ? RBL_PARAM_FLOAT : RBL_PARAM_INT,
-        .min = desc->min,
-        .max = desc->max};
+    *component = component_of(desc);
     return component;
 }
 
@@ -382,6 +475,23 @@ static void gather_components(rbl_param *param)
     }
 }
 
+/// A component, which is no reference: reported with its own pointer.
+static double resolve_component(
+    builder *b, rbl_param *param, uint32_t value, const rbl_param_desc *desc, uint32_t k)
+{
+    const rbli_json_value *v = &b->json->values[value];
+    bool integer = desc->type == RBL_PARAM_INT;
+    rbl_param component;
+    start_param(b, &component, desc, param);
+    component.index = k;
+    if (v->type == RBLI_JSON_NUMBER && (v->is_integer || !integer)) {
+        check_bounds(b, &component, v->offset, v->number);
+        return v->number;
+    }
+    wrong_type(b, &component, value, rbli_param_type_words(desc->type));
+    return 0;
+}
+
 static void resolve_vector(builder *b, rbl_param *param, uint32_t value)
 {
     const rbli_json_value *v = &b->json->values[value];
@@ -394,18 +504,14 @@ static void resolve_vector(builder *b, rbl_param *param, uint32_t value)
     for (uint32_t c = v->first_child; c != RBLI_JSON_NONE; c = b->json->values[c].next)
         plain &= b->json->values[c].type != RBLI_JSON_OBJECT;
     if (plain) {
-        size_t k = 0;
+        rbl_param_desc desc = component_of(param->desc);
+        uint32_t k = 0;
         for (uint32_t c = v->first_child; c != RBLI_JSON_NONE; c = b->json->values[c].next, k++) {
-            const rbli_json_value *component = &b->json->values[c];
-            if (component->type != RBLI_JSON_NUMBER || (integers && !component->is_integer)) {
-                wrong_type(b, param, c, rbli_param_type_words(param->desc->type));
-                continue;
-            }
-            check_bounds(b, param, component->offset, component->number);
+            double number = resolve_component(b, param, c, &desc, k);
             if (integers)
-                param->int3[k] = component->integer;
+                param->int3[k] = b->json->values[c].type == RBLI_JSON_NUMBER ? b->json->values[c].integer : 0;
             else
-                param->vec3[k] = component->number + 0.0;
+                param->vec3[k] = number + 0.0;
         }
         return;
     }
@@ -424,6 +530,8 @@ static void resolve_number(builder *b, rbl_param *param, uint32_t value)
 {
     const rbli_json_value *v = &b->json->values[value];
     bool integer = param->desc->type != RBL_PARAM_FLOAT;
+    bool huge = v->type == RBLI_JSON_NUMBER && !v->is_integer && (v->number > 9e15 || v->number < -9e15);
+    if (integer && huge && !check_bounds(b, param, v->offset, v->number)) return;
     if (v->type != RBLI_JSON_NUMBER || (integer && !v->is_integer)) {
         wrong_type(b, param, value, rbli_param_type_words(param->desc->type));
         return;
@@ -552,9 +660,35 @@ static void resolve_missing(builder *b, rbl_param *param, const rbl_param *defau
         param->absent = true;
         if (desc->type == RBL_PARAM_STRING || desc->type == RBL_PARAM_PATH || desc->type == RBL_PARAM_ENUM)
             param->string = param->raw = "";
-        if (!desc->optional && !reported)
+        if (!desc->optional && b->scope->partial)
+            b->scope->failed = true;
+        else if (!desc->optional && !reported)
             complain(b, param, param->parent->offset, NULL, desc->text, "missing parameter \"%s\" (%s)",
                 desc->name, desc->list ? "a list" : rbli_param_type_words(desc->type));
+    }
+}
+
+/// Where an unknown parameter belongs: an input, or a field of an object ("noise.amplitude", "amplitude").
+static void hint_place(builder *b, const rbl_param *param, const char *key, rbli_text *hint)
+{
+    bool input = false;
+    for (const rbl_port_desc *port = b->scope->inputs; port && port->name; port++)
+        input |= strcmp(port->name, key) == 0;
+    if (!param->parent && input) {
+        rbli_text_printf(hint, "it is an input: write it into \"in\": {\"%s\": …}\n", key);
+        return;
+    }
+    const char *dot = strpbrk(key, "./");
+    const char *name = dot ? dot + 1 : key;
+    size_t length = dot ? (size_t)(dot - key) : 0;
+    for (const rbl_param_desc *f = param->desc->fields; f && f->name; f++) {
+        bool named = !dot || (strlen(f->name) == length && strncmp(f->name, key, length) == 0);
+        for (const rbl_param_desc *g = named && f->type == RBL_PARAM_OBJECT && !f->list ? f->fields : NULL;
+             g && g->name; g++)
+            if (strcmp(g->name, name) == 0) {
+                rbli_text_printf(hint, "write \"%s\": {\"%s\": …}\n", f->name, name);
+                return;
+            }
     }
 }
 
@@ -567,12 +701,13 @@ static size_t report_unknown_field(builder *b, const rbl_param *param, const rbl
     size_t count = 0;
     while (fields && fields[count].name)
         count++;
+    hint_place(b, param, member->key, &hint);
     const char **words = rbli_allocator_calloc(b->scope->allocator, count + 1, sizeof *words);
     if (words) {
         for (size_t i = 0; i < count; i++)
             words[i] = fields[i].name;
         if (count)
-            hint_words(&hint, member->key, words);
+            hint_words(&hint, hint.length ? "" : member->key, words);
         else
             rbli_text_puts(&hint, "no parameter is allowed here");
     }

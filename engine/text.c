@@ -195,7 +195,7 @@ size_t rbli_edit_distance(const char *a, const char *b, size_t limit)
 void rbli_nearest_init(rbli_nearest *nearest, const char *wanted)
 {
     size_t length = strlen(wanted);
-    *nearest = (rbli_nearest){wanted, NULL, length < 3 ? 1 : length < 6 ? 2 : length / 3};
+    *nearest = (rbli_nearest){wanted, NULL, length < 3 ? 1 : length < 6 ? 2 : length / 3, 0};
     nearest->best_distance++;
 }
 
@@ -208,18 +208,67 @@ static size_t common_prefix(const char *a, const char *b)
     return length;
 }
 
+static bool is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+/// The next word of a name in CamelCase or snake_case: its length, with *name at its beginning; 0: none left.
+static size_t next_word(const char **name)
+{
+    const char *begin = *name;
+    while (*begin && !is_letter(*begin))
+        begin++;
+    *name = begin;
+    size_t length = 0;
+    while (is_letter(begin[length])) {
+        bool lower = length > 0 && begin[length - 1] >= 'a';
+        if (lower && begin[length] <= 'Z') break;
+        length++;
+    }
+    return length;
+}
+
+/// Letters of the words of `a` that are words of `b`, too; 0 unless they are half of either name.
+static size_t shared_letters(const char *a, const char *b)
+{
+    size_t shared = 0, letters_a = 0, letters_b = 0, n, m;
+    for (const char *w = b; (m = next_word(&w)) > 0; w += m)
+        letters_b += m;
+    for (const char *v = a; (n = next_word(&v)) > 0; v += n) {
+        letters_a += n;
+        bool found = false;
+        for (const char *w = b; !found && (m = next_word(&w)) > 0; w += m) {
+            found = m == n;
+            for (size_t i = 0; i < n && found; i++)
+                found = fold(v[i]) == fold(w[i]);
+        }
+        shared += found ? n : 0;
+    }
+    return shared >= 4 && (2 * shared >= letters_a || 2 * shared >= letters_b) ? shared : 0;
+}
+
 void rbli_nearest_feed(rbli_nearest *nearest, const char *candidate)
 {
     size_t distance = rbli_edit_distance(nearest->wanted, candidate, nearest->best_distance - 1);
     size_t common = common_prefix(nearest->wanted, candidate);
-    if (!nearest->best && common >= 3 && (!nearest->wanted[common] || !candidate[common])) {
+    if ((!nearest->best || nearest->shared) && common >= 3 &&
+        (!nearest->wanted[common] || !candidate[common])) {
         /* One is the beginning of the other: worth a word while nothing is nearer. */
         nearest->best = candidate;
         if (distance > nearest->best_distance) distance = nearest->best_distance;
         nearest->best_distance = distance ? distance : 1;
+        nearest->shared = 0;
         return;
     }
-    if (distance >= nearest->best_distance || distance >= strlen(candidate)) return;
+    if (distance >= nearest->best_distance || distance >= strlen(candidate)) {
+        size_t shared = nearest->best && !nearest->shared ? 0 : shared_letters(nearest->wanted, candidate);
+        if (shared <= nearest->shared) return;
+        nearest->best = candidate;
+        nearest->shared = shared;
+        return;
+    }
+    nearest->shared = 0;
     nearest->best = candidate;
     nearest->best_distance = distance ? distance : 1;
 }

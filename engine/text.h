@@ -32,11 +32,13 @@ void rbli_text_json_double(rbli_text *text, double number);
 /// Edit distance (insert, delete, replace, swap neighbours; Damerau 1964) without regard to case and
 /// underscores' absence, at most `limit` + 1.
 size_t rbli_edit_distance(const char *a, const char *b, size_t limit);
-/// A search for the nearest of several names: feed all, then ask.
+/// A search for the nearest of several names: feed all, then ask. Nearest by edit distance, else one that
+/// begins alike, else one with the same words ("FractureVoronoi" for "VoronoiFracture").
 typedef struct rbli_nearest {
     const char *wanted;
     const char *best; /* NULL: nothing near enough */
     size_t best_distance;
+    size_t shared; /* letters of whole words that the best one shares, while none is near by distance */
 } rbli_nearest;
 void rbli_nearest_init(rbli_nearest *nearest, const char *wanted);
 void rbli_nearest_feed(rbli_nearest *nearest, const char *candidate);

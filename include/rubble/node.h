@@ -113,6 +113,10 @@ typedef struct rbl_node_desc {
     /// Of an old version, for rubble migrate: what the next one calls otherwise, ended by an entry without
     /// names. NULL: a graph has to be rewritten by hand.
     const rbl_rename *renames;
+    /// Looks at the parameters when a graph is loaded, before anything runs, or NULL. Parameters that
+    /// connections give are not known yet (rbl_param_count is 0). Errors through rbl_call_fail; a file that the
+    /// node writes is told with rbl_call_check_file_name, and may be told once in a graph.
+    rbl_status (*check)(rbl_context *ctx, rbl_call *call);
 } rbl_node_desc;
 
 /// A parameter's value inside a call: typed, checked against the descriptor, defaults filled in.

@@ -350,6 +350,7 @@ const rbl_node_desc rbli_node_table = {
     .inputs = inputs,
     .outputs = outputs,
     .params = params,
+    .check = check_file,
     .evaluate = evaluate,
     .deliver = deliver,
     .flags = RBL_NODE_ALWAYS_DELIVER | RBL_NODE_KEEPS_FILES,

@@ -23,15 +23,11 @@ static file_kind kind_of(const char *name)
     return FILE_UNKNOWN;
 }
 
-/// A file's name must stay in the output folder, on every system.
 static rbl_status check_name(rbl_context *ctx, rbl_call *call, const rbl_param *param)
 {
     const char *name = rbl_param_string(param);
-    if (name[0] == 0 || name[0] == '.' || strpbrk(name, "/\\:"))
-        return rbl_call_fail(ctx, call, param, RBL_ERR_ARGUMENT,
-            "\"%s\" is not the name of a file: no folders, no colon and no dot in front; files go to the "
-            "output folder",
-            name);
+    rbl_status status = rbl_call_check_file_name(ctx, call, param, name);
+    if (status != RBL_OK) return status;
     if (kind_of(name) == FILE_UNKNOWN)
         return rbl_call_fail(ctx, call, param, RBL_ERR_ARGUMENT,
             "\"%s\" has no extension that can be written: .rbl, .glb, .obj or .json", name);
@@ -110,6 +106,18 @@ done:
     rbli_free(ctx, taken);
     rbli_asset_stats_free(ctx, &stats);
     return status;
+}
+
+static rbl_status check(rbl_context *ctx, rbl_call *call)
+{
+    const rbl_param *files = rbl_call_param(call, "files");
+    rbl_status first = RBL_OK;
+    for (size_t i = 0; i < rbl_param_count(files); i++) {
+        const rbl_param *file = rbl_param_at(files, i);
+        rbl_status status = rbl_param_count(file) ? check_name(ctx, call, file) : RBL_OK;
+        if (first == RBL_OK) first = status;
+    }
+    return first;
 }
 
 static rbl_status evaluate(rbl_context *ctx, rbl_call *call)
@@ -248,6 +256,7 @@ const rbl_node_desc rbli_node_terminal = {
     .inputs = inputs,
     .outputs = outputs,
     .params = params,
+    .check = check,
     .evaluate = evaluate,
     .deliver = deliver,
     .flags = RBL_NODE_ALWAYS_DELIVER | RBL_NODE_KEEPS_FILES,

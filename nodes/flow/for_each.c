@@ -173,35 +173,13 @@ done:
     return status;
 }
 
-/// Checks a number against the bounds that the graph declares for its input.
-static rbl_status check_number(work *w, const char *name, const rbl_param *param, double number)
-{
-    const rbl_param_desc *desc = w->body->nodes[w->body->inputs].type->desc->params;
-    while (desc->name && strcmp(desc->name, name) != 0)
-        desc++;
-    if (!desc->name) return RBL_OK;
-    bool whole = desc->type == RBL_PARAM_INT || desc->type == RBL_PARAM_SEED;
-    if (whole && (number != (double)(int64_t)number || number < -9e15 || number > 9e15))
-        return rbl_call_fail(
-            w->ctx, w->call, param, RBL_ERR_ARGUMENT, "input \"%s\" is an integer, not %.17g", name, number);
-    if (desc->type == RBL_PARAM_SEED && (number < 0 || number > 4294967295.0))
-        return rbl_call_fail(w->ctx, w->call, param, RBL_ERR_ARGUMENT,
-            "input \"%s\" is a seed from 0 to 4294967295, not %.17g", name, number);
-    if ((desc->min != 0 || desc->max != 0) && (number < desc->min || number > desc->max))
-        return rbl_call_fail(w->ctx, w->call, param, RBL_ERR_ARGUMENT,
-            "input \"%s\" is from %.17g to %.17g, not %.17g", name, desc->min, desc->max, number);
-    return RBL_OK;
-}
-
-static rbl_status make_value(work *w, const rbl_port_desc *port, const rbl_param *param, double number,
-    const char *text, rbl_value **out)
+static rbl_status make_value(
+    work *w, const rbl_port_desc *port, double number, const char *text, rbl_value **out)
 {
     if (port->kind == RBL_VALUE_STRING && text) return rbl_value_create_string(w->ctx, text, out);
     if (port->kind == RBL_VALUE_STRING || text)
-        return rbl_call_fail(w->ctx, w->call, param, RBL_ERR_ARGUMENT, "input \"%s\" of the graph takes a %s",
-            port->name, rbli_value_kind_word(port->kind));
-    rbl_status status = check_number(w, port->name, param, number);
-    if (status != RBL_OK) return status;
+        return rbli_fail(w->ctx, RBL_ERR_ARGUMENT, "input \"%s\" of the graph takes a %s", port->name,
+            rbli_value_kind_word(port->kind));
     if (port->kind == RBL_VALUE_BOOL) number = number != 0;
     return rbl_value_create_number(w->ctx, port->kind, number, out);
 }
@@ -214,11 +192,8 @@ static rbl_status take_set(work *w, const rbl_port_desc *port, rbl_value **out)
         const rbl_param *item = rbl_param_at(set, i);
         if (strcmp(rbl_param_string(rbl_param_field(item, "name")), port->name) != 0) continue;
         const rbl_param *number = rbl_param_field(item, "number"), *text = rbl_param_field(item, "text");
-        if (!number == !text)
-            return rbl_call_fail(
-                w->ctx, w->call, item, RBL_ERR_ARGUMENT, "give either \"number\" or \"text\"");
         return make_value(
-            w, port, item, number ? rbl_param_float(number) : 0, text ? rbl_param_string(text) : NULL, out);
+            w, port, number ? rbl_param_float(number) : 0, text ? rbl_param_string(text) : NULL, out);
     }
     return RBL_OK;
 }
@@ -236,12 +211,11 @@ static rbl_status take_input(work *w, const rbl_port_desc *port, size_t index, r
     }
     rbl_status status = take_set(w, port, out);
     if (status != RBL_OK || *out) return status;
-    if (strcmp(name, "index") == 0) return make_value(w, port, NULL, (double)index, NULL, out);
-    if (strcmp(name, "count") == 0) return make_value(w, port, NULL, (double)w->count, NULL, out);
-    if (strcmp(name, "bone") == 0 && w->over == OVER_BONES)
-        return make_value(w, port, NULL, e->bone, NULL, out);
-    if (strcmp(name, "file") == 0 && w->over == OVER_FILES) return make_value(w, port, NULL, 0, e->file, out);
-    if (strcmp(name, "name") == 0 && w->over != OVER_COUNT) return make_value(w, port, NULL, 0, e->name, out);
+    if (strcmp(name, "index") == 0) return make_value(w, port, (double)index, NULL, out);
+    if (strcmp(name, "count") == 0) return make_value(w, port, (double)w->count, NULL, out);
+    if (strcmp(name, "bone") == 0 && w->over == OVER_BONES) return make_value(w, port, e->bone, NULL, out);
+    if (strcmp(name, "file") == 0 && w->over == OVER_FILES) return make_value(w, port, 0, e->file, out);
+    if (strcmp(name, "name") == 0 && w->over != OVER_COUNT) return make_value(w, port, 0, e->name, out);
     return RBL_OK;
 }
 
@@ -414,6 +388,105 @@ done:
     return status;
 }
 
+/* ---- What "set" may say ---- */
+
+/// Checks a number against the bounds that the graph declares for its input.
+static rbl_status check_number(
+    rbl_context *ctx, rbl_call *call, const rbl_param *param, const rbl_param_desc *desc)
+{
+    double number = rbl_param_float(param);
+    bool whole = desc->type == RBL_PARAM_INT || desc->type == RBL_PARAM_SEED;
+    if (whole && (number < -9e15 || number > 9e15 || number != (double)(int64_t)number))
+        return rbl_call_fail(
+            ctx, call, param, RBL_ERR_ARGUMENT, "input \"%s\" is an integer, not %.17g", desc->name, number);
+    if (desc->type == RBL_PARAM_SEED && (number < 0 || number > 4294967295.0))
+        return rbl_call_fail(ctx, call, param, RBL_ERR_ARGUMENT,
+            "input \"%s\" is a seed from 0 to 4294967295, not %.17g", desc->name, number);
+    if ((desc->min != 0 || desc->max != 0) && number < desc->min)
+        return rbl_call_fail(ctx, call, param, RBL_ERR_ARGUMENT,
+            "input \"%s\" is %.15g; the smallest allowed value is %.15g", desc->name, number, desc->min);
+    if ((desc->min != 0 || desc->max != 0) && number > desc->max)
+        return rbl_call_fail(ctx, call, param, RBL_ERR_ARGUMENT,
+            "input \"%s\" is %.15g; the largest allowed value is %.15g", desc->name, number, desc->max);
+    return RBL_OK;
+}
+
+static rbl_status check_text(
+    rbl_context *ctx, rbl_call *call, const rbl_param *param, const rbl_param_desc *desc)
+{
+    const char *text = rbl_param_string(param);
+    bool known = desc->type != RBL_PARAM_ENUM || !desc->words;
+    for (size_t i = 0; !known && desc->words[i]; i++)
+        known = strcmp(desc->words[i], text) == 0;
+    return known ? RBL_OK
+                 : rbl_call_fail(ctx, call, param, RBL_ERR_ARGUMENT, "input \"%s\" must not be \"%s\"",
+                       desc->name, text);
+}
+
+/// One entry of "set"; the name was looked at when the graph was loaded.
+static rbl_status check_item(
+    rbl_context *ctx, rbl_call *call, const rbl_param *item, const rbl_param_desc *desc)
+{
+    static const char *const fields[] = {"number", "text"};
+    const rbl_param *given = NULL;
+    size_t count = 0, which = 0;
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+        const rbl_param *field = rbl_param_field(item, fields[i]);
+        if (rbli_param_is_open(item, fields[i])) return RBL_OK; /* a connection will tell */
+        if (!field) continue;
+        given = field;
+        which = i;
+        count++;
+    }
+    bool is_text =
+        desc->type == RBL_PARAM_STRING || desc->type == RBL_PARAM_PATH || desc->type == RBL_PARAM_ENUM;
+    size_t wanted = is_text ? 1 : 0;
+    if (count != 1 || which != wanted)
+        return rbl_call_fail(ctx, call, count == 1 ? given : item, RBL_ERR_ARGUMENT,
+            "input \"%s\" is of type %s: give \"%s\"", desc->name, rbli_param_type_word(desc->type),
+            fields[wanted]);
+    return is_text ? check_text(ctx, call, given, desc) : check_number(ctx, call, given, desc);
+}
+
+static rbl_status check_set(rbl_context *ctx, rbl_call *call, const rbl_graph *body)
+{
+    const rbl_param *set = rbl_call_param(call, "set");
+    rbl_status first = RBL_OK;
+    for (size_t i = 0; i < rbl_param_count(set); i++) {
+        const rbl_param *item = rbl_param_at(set, i), *name = rbl_param_field(item, "name");
+        const rbl_param_desc *desc = body->nodes[body->inputs].type->desc->params;
+        rbl_status status = RBL_OK;
+        if (!name) continue;
+        while (desc->name && strcmp(desc->name, rbl_param_string(name)) != 0)
+            desc++;
+        for (size_t k = 0; k < i && status == RBL_OK; k++) {
+            const rbl_param *before = rbl_param_field(rbl_param_at(set, k), "name");
+            if (before && strcmp(rbl_param_string(before), rbl_param_string(name)) == 0)
+                status = rbl_call_fail(
+                    ctx, call, name, RBL_ERR_ARGUMENT, "input \"%s\" is set twice", rbl_param_string(name));
+        }
+        if (status == RBL_OK && desc->name) status = check_item(ctx, call, item, desc);
+        if (first == RBL_OK) first = status;
+    }
+    return first;
+}
+
+static rbl_status check(rbl_context *ctx, rbl_call *call)
+{
+    const rbl_graph *body = call->node->body;
+    if (!body || body->inputs == UINT32_MAX || !body->nodes[body->inputs].type) return RBL_OK;
+    rbl_status status = check_set(ctx, call, body);
+    const rbl_param *what = rbl_call_param(call, "over"), *files = rbl_call_param(call, "files");
+    rbl_status second = RBL_OK;
+    if (what && rbl_param_int(what) == OVER_BONES && rbl_call_input_count(call, "collection") == 0)
+        second = rbl_call_fail(ctx, call, NULL, RBL_ERR_ARGUMENT,
+            "it goes over bones, but its input \"collection\" is not connected");
+    if (what && rbl_param_int(what) == OVER_FILES && files && !*rbl_param_string(files))
+        second = rbl_call_fail(ctx, call, what, RBL_ERR_ARGUMENT,
+            "it goes over files, but \"files\" holds no pattern like \"meshes/*.obj\"");
+    return status != RBL_OK ? status : second;
+}
+
 static rbl_status evaluate(rbl_context *ctx, rbl_call *call)
 {
     rbl_status status = RBL_OK;
@@ -423,6 +496,7 @@ static rbl_status evaluate(rbl_context *ctx, rbl_call *call)
         return rbli_fail(ctx, RBL_ERR_GRAPH, "there is no graph to run");
     w.inputs = w.body->nodes[w.body->inputs].type->desc->outputs;
     w.over = (over)rbl_param_int(rbl_call_param(call, "over"));
+    RBL_TRY(check_set(ctx, call, w.body));
     RBL_TRY(list_elements(&w));
     call->elements = w.count;
     RBL_TRY_ALLOC(w.outputs = rbli_calloc(ctx, w.count * w.body->output_count + 1, sizeof *w.outputs));
@@ -537,6 +611,7 @@ const rbl_node_desc rbli_node_for_each = {
     .inputs = inputs,
     .outputs = outputs,
     .params = params,
+    .check = check,
     .evaluate = evaluate,
     .flags = RBL_NODE_RUNS_GRAPH,
 };

@@ -14,19 +14,28 @@ static rbl_status set_number(
     return status;
 }
 
-static rbl_status evaluate(rbl_context *ctx, rbl_call *call)
+static rbl_status check(rbl_context *ctx, rbl_call *call)
 {
-    rbl_status status = RBL_OK;
     const rbl_param *index = rbl_call_param(call, "index");
     const rbl_param *numbers = rbl_call_param(call, "numbers"), *texts = rbl_call_param(call, "texts");
     size_t number_count = rbl_param_count(numbers), text_count = rbl_param_count(texts);
     size_t i = (size_t)rbl_param_int(index);
-    rbl_value *text = NULL;
     if (number_count == 0 && text_count == 0)
         return rbl_call_fail(ctx, call, numbers, RBL_ERR_ARGUMENT, "there is neither a number nor a text");
-    if ((number_count && i >= number_count) || (text_count && i >= text_count))
+    if (rbl_param_count(index) && ((number_count && i >= number_count) || (text_count && i >= text_count)))
         return rbl_call_fail(ctx, call, index, RBL_ERR_ARGUMENT, "index %zu, but there are %zu values", i,
             number_count && i >= number_count ? number_count : text_count);
+    return RBL_OK;
+}
+
+static rbl_status evaluate(rbl_context *ctx, rbl_call *call)
+{
+    rbl_status status = check(ctx, call);
+    if (status != RBL_OK) return status;
+    const rbl_param *numbers = rbl_call_param(call, "numbers"), *texts = rbl_call_param(call, "texts");
+    size_t number_count = rbl_param_count(numbers), text_count = rbl_param_count(texts);
+    size_t i = (size_t)rbl_param_int(rbl_call_param(call, "index"));
+    rbl_value *text = NULL;
     double number = number_count ? rbl_param_float(rbl_param_at(numbers, i)) : 0;
     if (fabs(number) > 9007199254740992.0)
         return rbl_call_fail(ctx, call, rbl_param_at(numbers, i), RBL_ERR_ARGUMENT,
@@ -70,5 +79,6 @@ const rbl_node_desc rbli_node_select_value = {
         "index chooses from both.",
     .outputs = outputs,
     .params = params,
+    .check = check,
     .evaluate = evaluate,
 };

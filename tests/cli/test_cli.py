@@ -150,7 +150,7 @@ def test_files_stay_below_the_output_folder(folder):
         nodes = dict(GRAPH["nodes"])
         nodes["end"] = dict(nodes["end"], params={"files": [name]})
         write_graph(folder, nodes=nodes)
-        rubble(folder, "eval", "g.json", "--out", "o").expect(1, "/nodes/end/params/files/0")
+        rubble(folder, "eval", "g.json", "--out", "o").expect(2, "/nodes/end/params/files/0")
         assert not os.path.exists(os.path.join(folder, "o"))
 
 

@@ -220,18 +220,20 @@ static void an_old_version_goes_on_running(void **state)
 static void faults_are_told(void **state)
 {
     (void)state;
-    graph_run g =
-        run_nodes("\"s\": {\"type\": \"SelectValue\", \"params\": {\"index\": 2, \"texts\": [\"a\", \"b\"]}}",
-            RBL_ERR_ARGUMENT);
+    graph_run g = run_nodes("\"i\": {\"type\": \"SelectValue\", \"params\": {\"numbers\": [2]}}, "
+                            "\"s\": {\"type\": \"SelectValue\", \"params\": {\"index\": {\"from\": "
+                            "\"i.integer\"}, \"texts\": [\"a\", \"b\"]}}",
+        RBL_ERR_ARGUMENT);
     assert_true(said(&g, "index 2, but there are 2 values"));
     assert_string_equal(error_pointer(&g), "/nodes/s/params/index");
     end_run(&g);
     g = run_nodes(ROW "\"e\": {\"type\": \"ForEach\", \"in\": {\"collection\": \"row\"}, \"params\": "
                       "{\"graph\": \"slice\",\n"
-                      "\"set\": [{\"name\": \"more\", \"number\": 6}]}}" SLICE,
+                      "\"set\": [{\"name\": \"more\", \"number\": {\"from\": \"i\"}}]}}, "
+                      "\"i\": {\"type\": \"SelectValue\", \"params\": {\"numbers\": [6]}}" SLICE,
         RBL_ERR_ARGUMENT);
-    assert_true(said(&g, "input \"more\" is from"));
-    assert_string_equal(error_pointer(&g), "/nodes/e/params/set/0");
+    assert_true(said(&g, "input \"more\" is 6; the largest allowed value is"));
+    assert_string_equal(error_pointer(&g), "/nodes/e/params/set/0/number");
     end_run(&g);
 }
 

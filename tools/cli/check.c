@@ -43,7 +43,8 @@ static int check(rbl_engine *engine, const char *file, const cli_list *pairs, bo
         printf("%s: %zu nodes, %zu variables, no mistake found\n", file, rbl_graph_node_count(graph),
             rbl_graph_variable_count(graph));
     else if (status == RBL_ERR_GRAPH)
-        fprintf(stderr, "%s: %zu errors\n", file, rbl_messages_count_of(messages, RBL_ERROR));
+        fprintf(stderr, "%s: %zu error%s\n", file, rbl_messages_count_of(messages, RBL_ERROR),
+            rbl_messages_count_of(messages, RBL_ERROR) == 1 ? "" : "s");
     rbl_graph_destroy(graph);
     rbl_messages_destroy(messages);
     return code;
