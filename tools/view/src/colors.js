@@ -61,8 +61,7 @@ function byCluster(model, shown) {
         return order.get(cluster)
     }
     const clusters = new Set(model.pieces.map((b) => model.parent[shown[b]]))
-    const legend = clusters.size > 12 ? [] : [...clusters].sort((a, b) => a - b)
-        .map((c) => ({ text: c >= 0 ? model.names[c] : 'no cluster', cluster: c }))
+    const legend = [...clusters].sort((a, b) => a - b).map((c) => ({ text: c >= 0 ? model.names[c] : 'no cluster', cluster: c }))
     const color = (b) => {
         const base = distinct(of(shown[b])), shade = 0.82 + 0.09 * ((shown[b] * 5) % 7 % 4)
         return base.map((x) => Math.min(1, x * shade))
@@ -106,5 +105,5 @@ function byMaterial(model) {
     const colors = materialColors(model), used = new Set(model.data.material)
     return { color: () => [0.6, 0.6, 0.6], perFace: true,
         legend: model.data.materials.map((m, i) => ({ text: m.name, color: colors[i], index: i }))
-            .filter((m) => used.has(m.index)).slice(0, 16) }
+            .filter((m) => used.has(m.index)) }
 }

@@ -6,8 +6,8 @@ import { MODES, materialColors } from './colors.js'
 import { fromBase64, readData } from './data.js'
 import { showHistogram } from './histogram.js'
 import { follow, recall } from './live.js'
-import { explode, isBelow, makeModel, shownBones } from './model.js'
-import { Hulls, Links } from './overlays.js'
+import { explode, isBelow, makeModel, piecesBelow, shownBones } from './model.js'
+import { Hulls, Links, Outline } from './overlays.js'
 import { $, element, fillKeys, notice, say, search, showFound, showLegend, showPiece } from './panel.js'
 import { pick } from './pick.js'
 import { Stage } from './stage.js'
@@ -21,7 +21,8 @@ class Viewer {
         this.stage = new Stage($('canvas'))
         this.bones = new BoneTable(this.model.count)
         this.pieces = new PieceMesh(this.model, this.bones, materialColors(this.model))
-        this.stage.scene.add(this.pieces.mesh)
+        this.outline = new Outline(this.model, this.bones, this.stage.colors.outline)
+        this.stage.scene.add(this.pieces.mesh, this.outline.group)
         this.level = this.model.levels
         this.explosion = 0
         this.mode = 'bone'
@@ -278,6 +279,7 @@ class Viewer {
 
     select(bone) {
         this.selected = bone ?? -1
+        this.outline.show(this.selected >= 0 ? piecesBelow(this.model, this.selected) : [])
         showPiece(this.model, this.selected, (b) => this.select(b))
         this.applyMarks()
         say(this.selected >= 0 ? `Selected ${this.model.names[this.selected]}` : 'Nothing selected')

@@ -6,7 +6,7 @@ import * as THREE from 'three'
 import { BONE_GLSL } from './batch.js'
 
 function followingMaterial(bones, options) {
-    const { uniforms, head = '', color, points, ...rest } = options
+    const { uniforms, head = '', color, points, ...rest } = options // `rest`: of the material
     return new THREE.ShaderMaterial({
         uniforms: { uBones: bones.uniform, ...uniforms },
         vertexShader: `attribute float aBone; attribute float aSize; varying vec3 vColor; varying float vSize;
@@ -41,22 +41,61 @@ function attributes(position, bone, size) {
     return geometry
 }
 
-/// Edges of hull h that are no diagonals of flat sides, as pairs of points.
-function hullEdges(data, h) {
-    const edges = new Map(), p0 = data.hull_point_start[h]
-    const point = (v) => data.hull_points.subarray(3 * (p0 + v), 3 * (p0 + v) + 3)
-    for (let f = data.hull_face_start[h]; f < data.hull_face_start[h + 1]; f++) {
-        const [a, b, c] = data.hull_faces.subarray(3 * f, 3 * f + 3)
-        const [pa, pb, pc] = [point(a), point(b), point(c)]
-        const n = new THREE.Vector3(...pb).sub(new THREE.Vector3(...pa))
-            .cross(new THREE.Vector3(...pc).sub(new THREE.Vector3(...pa))).normalize()
-        for (const [i, j] of [[a, b], [b, c], [c, a]]) {
-            const key = i < j ? `${i},${j}` : `${j},${i}`, other = edges.get(key)
-            if (other) other.sharp = other.normal.dot(n) < 0.9995
-            else edges.set(key, { i, j, normal: n, sharp: true })
+/// Edges of triangles that are no diagonals of flat sides, as pairs of vertices of `points`.
+function sharpEdges(points, faces, flat) {
+    const edges = new Map(), n = new THREE.Vector3(), u = new THREE.Vector3(), v = new THREE.Vector3(), a = new THREE.Vector3()
+    for (let f = 0; f < faces.length; f += 3) {
+        a.fromArray(points, 3 * faces[f])
+        u.fromArray(points, 3 * faces[f + 1]).sub(a)
+        v.fromArray(points, 3 * faces[f + 2]).sub(a)
+        n.crossVectors(u, v).normalize()
+        for (let k = 0; k < 3; k++) {
+            const i = faces[f + k], j = faces[f + ((k + 1) % 3)], key = i < j ? i * 4294967296 + j : j * 4294967296 + i
+            const other = edges.get(key)
+            if (other) other.sharp = other.normal.dot(n) < flat
+            else edges.set(key, { i, j, normal: n.clone(), sharp: true })
         }
     }
-    return [...edges.values()].filter((e) => e.sharp).map((e) => [p0 + e.i, p0 + e.j])
+    return [...edges.values()].filter((e) => e.sharp).flatMap((e) => [e.i, e.j])
+}
+
+function hullEdges(data, h) {
+    const start = data.hull_point_start[h], points = data.hull_points.subarray(3 * start, 3 * data.hull_point_start[h + 1])
+    const faces = data.hull_faces.subarray(3 * data.hull_face_start[h], 3 * data.hull_face_start[h + 1])
+    return sharpEdges(points, faces, 0.9995).map((v) => v + start)
+}
+
+const MOST_OUTLINED = 100000 // triangles
+
+/// The edges of chosen pieces, also where others are in front of them.
+export class Outline {
+    constructor(model, bones, color) {
+        this.model = model
+        this.group = new THREE.Group()
+        for (const [opacity, depthTest] of [['0.3', false], ['1.0', true]]) {
+            const material = followingMaterial(bones, { uniforms: { uColor: color }, head: 'uniform vec3 uColor;',
+                color: `gl_FragColor = vec4(uColor, ${opacity});`, depthTest, depthWrite: false })
+            this.group.add(object(THREE.LineSegments, new THREE.BufferGeometry(), material, 6))
+        }
+    }
+
+    show(pieces) {
+        const { data, geometryOf, triangles } = this.model, position = [], bone = []
+        let left = MOST_OUTLINED
+        for (const b of pieces) {
+            const g = geometryOf[b]
+            if ((left -= triangles[b]) < 0) break
+            const faces = data.faces.subarray(3 * data.face_start[g], 3 * (data.face_start[g] + data.face_count[g]))
+            for (const v of sharpEdges(data.positions, faces, 0.94)) {
+                position.push(data.positions[3 * v], data.positions[3 * v + 1], data.positions[3 * v + 2])
+                bone.push(b)
+            }
+        }
+        for (const lines of this.group.children) {
+            lines.geometry.dispose()
+            lines.geometry = attributes(new Float32Array(position), new Float32Array(bone))
+        }
+    }
 }
 
 export class Hulls {
@@ -68,7 +107,7 @@ export class Hulls {
         const lines = [], faces = []
         for (let h = 0; h < data.hull_bone.length; h++) {
             bone.fill(data.hull_bone[h], data.hull_point_start[h], data.hull_point_start[h + 1])
-            lines.push(hullEdges(data, h).flat())
+            lines.push(hullEdges(data, h))
             const own = []
             for (let f = 3 * data.hull_face_start[h]; f < 3 * data.hull_face_start[h + 1]; f++)
                 own.push(data.hull_point_start[h] + data.hull_faces[f])

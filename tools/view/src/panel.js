@@ -66,12 +66,16 @@ export function showPiece(model, bone, select) {
         ...(children.length > 30 ? [element('span', { className: 'hint', textContent: `… ${children.length - 30} more` })] : []))
 }
 
+const MOST_LEGEND = 14
+
 export function showLegend(entries) {
-    $('legend').replaceChildren(...entries.map((entry) => {
+    const rows = entries.slice(0, MOST_LEGEND).map((entry) => {
         const swatch = element('span', { className: 'swatch' })
         swatch.style.background = css(entry.color)
         return element('li', {}, swatch, entry.text ?? number(entry.volume))
-    }))
+    })
+    if (entries.length > MOST_LEGEND) rows.push(element('li', { textContent: `… ${entries.length - MOST_LEGEND} more` }))
+    $('legend').replaceChildren(...rows)
 }
 
 const MOST_FOUND = 60

@@ -6,9 +6,9 @@ import { OrbitCamera } from './camera.js'
 
 const THEMES = {
     light: { sky: 0xffffff, ground: 0xb9b2a8, hemi: 1.55, key: 2.35, fill: 0.5, shadow: 0.26, dim: 0xb9bcc2,
-        inside: [0.86, 0.82, 0.76], line: 0x1d4ed8, contact: 0xb45309, hull: 0x111827, accent: 0xf2600c },
+        inside: [0.86, 0.82, 0.76], line: 0x1d4ed8, contact: 0xb45309, hull: 0x111827, accent: 0xf2600c, outline: 0x7c2500 },
     dark: { sky: 0xbfd0ee, ground: 0x2b2723, hemi: 1.0, key: 2.3, fill: 0.42, shadow: 0.5, dim: 0x3c4048,
-        inside: [0.62, 0.58, 0.53], line: 0x7dd3fc, contact: 0xfbbf24, hull: 0xf8fafc, accent: 0xff7a1f },
+        inside: [0.62, 0.58, 0.53], line: 0x7dd3fc, contact: 0xfbbf24, hull: 0xf8fafc, accent: 0xff7a1f, outline: 0xffffff },
 }
 
 export class Stage {
@@ -23,7 +23,7 @@ export class Stage {
         this.renderer.shadowMap.type = THREE.PCFShadowMap
         this.renderer.shadowMap.autoUpdate = false
         this.scene = new THREE.Scene()
-        this.colors = Object.fromEntries(['line', 'contact', 'hull', 'accent', 'dim'].map((n) => [n, { value: new THREE.Color() }]))
+        this.colors = Object.fromEntries(['line', 'contact', 'hull', 'accent', 'dim', 'outline'].map((n) => [n, { value: new THREE.Color() }]))
         this.orbit = new OrbitCamera(canvas, () => this.draw())
         this.makeLights()
         this.size = 1
@@ -139,7 +139,7 @@ export class Stage {
         this.renderer.setPixelRatio(quality === 2 ? Math.min(devicePixelRatio || 1, 2) : quality === 1 ? 1 : 0.75)
         const { shadow } = this.key
         shadow.mapSize.setScalar([512, 1024, 2048][quality])
-        shadow.normalBias = this.size * [0.009, 0.004, 0.0015][quality]
+        shadow.normalBias = (this.size * 7.5) / shadow.mapSize.x // a little more than two texels
         shadow.map?.dispose()
         shadow.map = null
         this.renderer.shadowMap.needsUpdate = true
