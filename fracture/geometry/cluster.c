@@ -1,6 +1,6 @@
-/// Clusters: k-means on a Morton-ordered copy of the points (Lloyd 1982), then connected parts and merging.
+/// Clusters: k-means on a Morton-ordered copy of the points (Lloyd 1982).
 
-#include "fracture/geometry/cluster.h"
+#include "fracture/geometry/cluster_internal.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -8,6 +8,7 @@
 #include "fracture/base/alloc.h"
 #include "fracture/base/rng.h"
 #include "fracture/base/threads.h"
+#include "fracture/geometry/radix_sort.h"
 
 rbli_cluster_options rbli_cluster_default_options(void)
 {
@@ -20,18 +21,12 @@ rbli_cluster_options rbli_cluster_default_options(void)
 
 /* ---- canonical order ---- */
 
-typedef struct ranked {
-    uint64_t code;
-    double point[3];
-    int32_t index;
-} ranked;
-
 static int compare_ranked(const void *a, const void *b)
 {
-    const ranked *p = a, *q = b;
-    if (p->code != q->code) return p->code < q->code ? -1 : 1;
+    const rbli_ranked *p = a, *q = b;
     for (int k = 0; k < 3; k++)
         if (p->point[k] != q->point[k]) return p->point[k] < q->point[k] ? -1 : 1;
+    if (p->volume != q->volume) return p->volume < q->volume ? -1 : 1;
     return p->index < q->index ? -1 : p->index > q->index;
 }
 
@@ -45,7 +40,8 @@ static uint64_t spread_bits(uint64_t x)
     return (x | x << 2) & 0x1249249249249249;
 }
 
-static void rank_points(const double (*points)[3], size_t count, ranked *out)
+/// Codes of the points along the curve.
+static void encode(const double (*points)[3], size_t count, rbli_keyed *out)
 {
     double low[3] = {HUGE_VAL, HUGE_VAL, HUGE_VAL}, high[3] = {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL}, extent = 0;
     for (size_t i = 0; i < count; i++)
@@ -56,11 +52,41 @@ static void rank_points(const double (*points)[3], size_t count, ranked *out)
     for (int k = 0; k < 3; k++)
         extent = high[k] - low[k] > extent ? high[k] - low[k] : extent;
     for (size_t i = 0; i < count; i++) {
-        out[i] = (ranked){.index = (int32_t)i, .point = {points[i][0], points[i][1], points[i][2]}};
+        out[i] = (rbli_keyed){0, (int32_t)i};
         for (int k = 0; k < 3 && extent > 0; k++)
-            out[i].code |= spread_bits((uint64_t)((points[i][k] - low[k]) / extent * 0x1fffff)) << k;
+            out[i].key |= spread_bits((uint64_t)((points[i][k] - low[k]) / extent * 0x1fffff)) << k;
     }
-    qsort(out, count, sizeof *out, compare_ranked);
+}
+
+rbl_status rbli_rank_points(
+    rbl_context *ctx, const double (*points)[3], const double *volumes, size_t count, rbli_ranked **out)
+{
+    rbl_status status = RBL_OK;
+    rbli_keyed *keys = NULL, *scratch = NULL;
+    rbli_ranked *items = NULL;
+    RBL_TRY_ALLOC(keys = rbli_alloc(ctx, count, sizeof *keys));
+    RBL_TRY_ALLOC(scratch = rbli_alloc(ctx, count, sizeof *scratch));
+    RBL_TRY_ALLOC(items = rbli_alloc(ctx, count, sizeof *items));
+    encode(points, count, keys);
+    RBL_TRY(rbli_cancelled(ctx) ? RBL_ERR_CANCELLED : RBL_OK);
+    rbli_radix_sort(keys, scratch, count);
+    for (size_t i = 0; i < count; i++) {
+        const double *p = points[keys[i].index];
+        items[i] = (rbli_ranked){
+            keys[i].key, {p[0], p[1], p[2]}, volumes ? volumes[keys[i].index] : 0, keys[i].index};
+    }
+    for (size_t i = 0, end; i < count; i = end) {
+        for (end = i + 1; end < count && items[end].code == items[i].code; end++)
+            continue;
+        if (end - i > 1) qsort(items + i, end - i, sizeof *items, compare_ranked);
+    }
+    *out = items;
+    items = NULL;
+done:
+    rbli_free(ctx, keys);
+    rbli_free(ctx, scratch);
+    rbli_free(ctx, items);
+    return status;
 }
 
 /* ---- nearest centre: a balanced k-d tree in place ---- */
@@ -71,26 +97,56 @@ typedef struct tree_node {
     int32_t axis;
 } tree_node;
 
-#define DEFINE_COMPARE(axis_number)                                                                          \
-    static int compare_axis_##axis_number(const void *a, const void *b)                                      \
-    {                                                                                                        \
-        const tree_node *p = a, *q = b;                                                                      \
-        if (p->point[axis_number] != q->point[axis_number])                                                  \
-            return p->point[axis_number] < q->point[axis_number] ? -1 : 1;                                   \
-        return p->center < q->center ? -1 : p->center > q->center;                                           \
-    }
-DEFINE_COMPARE(0)
-DEFINE_COMPARE(1)
-DEFINE_COMPARE(2)
-
-static void build_tree(tree_node *nodes, const double (*centers)[3], size_t count)
+static bool comes_before(const tree_node *p, const tree_node *q, int axis)
 {
-    static int (*const compare[3])(const void *, const void *) = {
-        compare_axis_0, compare_axis_1, compare_axis_2};
+    if (p->point[axis] != q->point[axis]) return p->point[axis] < q->point[axis];
+    return p->center < q->center;
+}
+
+/// Puts the node that belongs at `middle` there, lesser ones before it (Hoare 1961). No two nodes are equal.
+static void select_middle(tree_node *nodes, size_t begin, size_t end, size_t middle, int axis)
+{
+    while (end - begin > 1) {
+        /* The median of three as pivot, at the front. */
+        size_t a = begin, b = begin + (end - begin) / 2, c = end - 1;
+        if (comes_before(&nodes[b], &nodes[a], axis)) {
+            size_t t = a;
+            a = b;
+            b = t;
+        }
+        if (comes_before(&nodes[c], &nodes[b], axis)) b = comes_before(&nodes[c], &nodes[a], axis) ? a : c;
+        tree_node pivot = nodes[b];
+        nodes[b] = nodes[begin];
+        nodes[begin] = pivot;
+        size_t i = begin, j = end;
+        for (;;) {
+            do
+                i++;
+            while (i < end && comes_before(&nodes[i], &pivot, axis));
+            do
+                j--;
+            while (comes_before(&pivot, &nodes[j], axis));
+            if (i >= j) break;
+            tree_node swap = nodes[i];
+            nodes[i] = nodes[j];
+            nodes[j] = swap;
+        }
+        nodes[begin] = nodes[j];
+        nodes[j] = pivot;
+        if (j == middle) return;
+        if (j < middle)
+            begin = j + 1;
+        else
+            end = j;
+    }
+}
+
+static rbl_status build_tree(rbl_context *ctx, tree_node *nodes, const double (*centers)[3], size_t count)
+{
     struct {
         size_t begin, end;
     } stack[128];
-    size_t depth = 0;
+    size_t depth = 0, done = 0;
     for (size_t i = 0; i < count; i++) {
         memcpy(nodes[i].point, centers[i], sizeof nodes[i].point);
         nodes[i].center = (int32_t)i;
@@ -110,13 +166,19 @@ static void build_tree(tree_node *nodes, const double (*centers)[3], size_t coun
             if (high - low > widest) widest = high - low, axis = k;
         }
         if (end <= begin) continue;
-        qsort(nodes + begin, end - begin, sizeof *nodes, compare[axis]);
+        select_middle(nodes, begin, end, middle, axis);
         nodes[middle].axis = axis;
         stack[depth].begin = begin;
         stack[depth++].end = middle;
         stack[depth].begin = middle + 1;
         stack[depth++].end = end;
+        done += end - begin;
+        if (done > 16384) {
+            if (rbli_cancelled(ctx)) return RBL_ERR_CANCELLED;
+            done = 0;
+        }
     }
+    return RBL_OK;
 }
 
 static double squared(const double a[3], const double b[3])
@@ -159,7 +221,7 @@ static int32_t nearest(const tree_node *nodes, size_t count, const double p[3], 
 /* ---- k-means ---- */
 
 typedef struct means {
-    const ranked *items;
+    const rbli_ranked *items;
     size_t count, center_count;
     double (*centers)[3];
     size_t *sizes;
@@ -218,28 +280,6 @@ static void place_seeds(means *m, uint32_t seed)
     }
 }
 
-/// A centre that lost all points takes the one farthest from its centre in the largest cluster.
-static void fill_empty(means *m)
-{
-    move_centers(m);
-    for (size_t c = 0; c < m->center_count; c++) {
-        if (m->sizes[c]) continue;
-        size_t largest = 0, farthest = SIZE_MAX;
-        for (size_t d = 1; d < m->center_count; d++)
-            if (m->sizes[d] > m->sizes[largest]) largest = d;
-        double far = -1;
-        for (size_t i = 0; i < m->count; i++) {
-            if (m->label[i] != (int32_t)largest) continue;
-            double d = squared(m->items[i].point, m->centers[largest]);
-            if (d > far) far = d, farthest = i;
-        }
-        if (m->sizes[largest] < 2 || farthest == SIZE_MAX) return;
-        m->label[farthest] = (int32_t)c;
-        m->sizes[largest]--;
-        m->sizes[c] = 1;
-    }
-}
-
 static rbl_status run_means(rbl_context *ctx, means *m, const rbli_cluster_options *options)
 {
     rbl_status status = RBL_OK;
@@ -248,18 +288,22 @@ static rbl_status run_means(rbl_context *ctx, means *m, const rbli_cluster_optio
     RBL_TRY_ALLOC(m->sizes = rbli_alloc(ctx, m->center_count, sizeof *m->sizes));
     RBL_TRY_ALLOC(m->nodes = rbli_alloc(ctx, m->center_count, sizeof *m->nodes));
     RBL_TRY_ALLOC(m->changed = rbli_calloc(ctx, block_count, sizeof *m->changed));
-    place_seeds(m, options->seed);
-    for (int32_t i = 0; i < options->iterations; i++) {
-        build_tree(m->nodes, (const double(*)[3])m->centers, m->center_count);
+    if (options->seeds) {
+        memcpy(m->centers, options->seeds, m->center_count * sizeof *m->centers);
+        memset(m->label, 0, m->count * sizeof *m->label);
+    } else {
+        place_seeds(m, options->seed);
+    }
+    for (int32_t i = 0;; i++) {
+        RBL_TRY(build_tree(ctx, m->nodes, (const double(*)[3])m->centers, m->center_count));
         RBL_TRY(rbli_parallel_for(ctx, m->count, ASSIGN_GRAIN, assign_block, m));
         size_t changed = 0;
         for (size_t b = 0; b < block_count; b++)
             changed += m->changed[b];
+        if (i >= options->iterations || (i > 0 && changed <= m->count / 10000)) break;
         move_centers(m);
         rbli_progress(ctx, (double)i / options->iterations);
-        if (changed <= m->count / 10000) break;
     }
-    fill_empty(m);
 done:
     rbli_free(ctx, m->centers);
     rbli_free(ctx, m->sizes);
@@ -268,277 +312,24 @@ done:
     return status;
 }
 
-/* ---- connected parts, merging ---- */
-
-/// A link of a part's list of neighbours: lists are joined by tying ends, stale names are resolved when read.
-typedef struct link {
-    int32_t to; /* a rank */
-    int32_t next;
-    double weight;
-} link;
-
-typedef struct parts {
-    size_t count;    /* points */
-    int32_t *parent; /* union-find over ranks; the root is the lowest rank of its part */
-    int32_t *size;
-    int32_t *first, *last; /* [count] list of links of each root */
-    link *links;
-    double *weight; /* [count] scratch: common weight with a root */
-    uint32_t *stamp;
-    uint32_t now;
-    size_t part_count;
-} parts;
-
-static int32_t find_root(int32_t *parent, int32_t i)
-{
-    while (parent[i] != i) {
-        parent[i] = parent[parent[i]];
-        i = parent[i];
-    }
-    return i;
-}
-
-/// Roots are the lowest rank, so they do not depend on the order of joining.
-static int32_t join(parts *p, int32_t a, int32_t b)
-{
-    a = find_root(p->parent, a);
-    b = find_root(p->parent, b);
-    if (a == b) return a;
-    if (b < a) {
-        int32_t swap = a;
-        a = b;
-        b = swap;
-    }
-    p->parent[b] = a;
-    p->size[a] += p->size[b];
-    if (p->first[a] < 0) {
-        p->first[a] = p->first[b];
-        p->last[a] = p->last[b];
-    } else if (p->first[b] >= 0) {
-        p->links[p->last[a]].next = p->first[b];
-        p->last[a] = p->last[b];
-    }
-    p->part_count--;
-    return a;
-}
-
-/// The neighbour of the largest common weight, then the smallest, then the lowest; −1 without one. Drops
-/// inner links.
-static int32_t best_neighbor(parts *p, int32_t root)
-{
-    int32_t best = -1, previous = -1;
-    p->now++;
-    for (int32_t l = p->first[root]; l >= 0; l = p->links[l].next) {
-        int32_t other = find_root(p->parent, p->links[l].to);
-        p->links[l].to = other;
-        if (other == root) {
-            /* Inner links never become outer ones again. */
-            if (previous < 0) {
-                p->first[root] = p->links[l].next;
-            } else {
-                p->links[previous].next = p->links[l].next;
-            }
-            if (p->last[root] == l) p->last[root] = previous;
-            continue;
-        }
-        previous = l;
-        if (p->stamp[other] != p->now) p->stamp[other] = p->now, p->weight[other] = 0;
-        p->weight[other] += p->links[l].weight;
-    }
-    for (int32_t l = p->first[root]; l >= 0; l = p->links[l].next) {
-        int32_t other = p->links[l].to;
-        if (best < 0 || p->weight[other] > p->weight[best] ||
-            (p->weight[other] == p->weight[best] &&
-                (p->size[other] < p->size[best] || (p->size[other] == p->size[best] && other < best))))
-            best = other;
-    }
-    return best;
-}
-
-typedef struct heap_entry {
-    int32_t size, root;
-} heap_entry;
-
-static bool before(heap_entry a, heap_entry b)
-{
-    return a.size != b.size ? a.size < b.size : a.root < b.root;
-}
-
-static void heap_push(heap_entry *heap, size_t *count, heap_entry entry)
-{
-    size_t i = (*count)++;
-    while (i > 0 && before(entry, heap[(i - 1) / 2])) {
-        heap[i] = heap[(i - 1) / 2];
-        i = (i - 1) / 2;
-    }
-    heap[i] = entry;
-}
-
-static heap_entry heap_pop(heap_entry *heap, size_t *count)
-{
-    heap_entry top = heap[0], moved = heap[--*count];
-    size_t i = 0;
-    for (;;) {
-        size_t child = 2 * i + 1;
-        if (child >= *count) break;
-        if (child + 1 < *count && before(heap[child + 1], heap[child])) child++;
-        if (!before(heap[child], moved)) break;
-        heap[i] = heap[child];
-        i = child;
-    }
-    heap[i] = moved;
-    return top;
-}
-
-/// Joins the smallest part to a neighbour while there are too many, or while it is a single one and may not
-/// be.
-static rbl_status merge_small(rbl_context *ctx, parts *p, const rbli_cluster_options *options)
-{
-    rbl_status status = RBL_OK;
-    size_t heap_count = 0;
-    heap_entry *heap = rbli_alloc(ctx, 2 * p->count, sizeof *heap);
-    RBL_TRY_ALLOC(heap);
-    for (size_t i = 0; i < p->count; i++)
-        if (p->parent[i] == (int32_t)i) heap_push(heap, &heap_count, (heap_entry){p->size[i], (int32_t)i});
-    while (heap_count > 0) {
-        heap_entry top = heap_pop(heap, &heap_count);
-        if (p->parent[top.root] != top.root || p->size[top.root] != top.size) continue;
-        bool too_many = options->enforce_count && p->part_count > options->count;
-        if (!too_many && !(options->avoid_isolated && top.size == 1)) break;
-        int32_t other = best_neighbor(p, top.root);
-        if (other < 0) continue;
-        int32_t root = join(p, top.root, other);
-        heap_push(heap, &heap_count, (heap_entry){p->size[root], root});
-        if (rbli_cancelled(ctx)) {
-            status = RBL_ERR_CANCELLED;
-            goto done;
-        }
-    }
-done:
-    rbli_free(ctx, heap);
-    return status;
-}
-
-static int compare_edges(const void *a, const void *b)
-{
-    const rbli_cluster_edge *p = a, *q = b;
-    if (p->a != q->a) return p->a < q->a ? -1 : 1;
-    if (p->b != q->b) return p->b < q->b ? -1 : 1;
-    return p->weight < q->weight ? -1 : p->weight > q->weight;
-}
-
-/// Edges between ranks, sorted, so that sums of weights do not depend on the order given.
-static rbl_status rank_edges(rbl_context *ctx, const ranked *items, size_t count,
-    const rbli_cluster_edge *edges, size_t edge_count, rbli_cluster_edge **out)
-{
-    rbl_status status = RBL_OK;
-    int32_t *rank = NULL;
-    rbli_cluster_edge *copy = NULL;
-    RBL_TRY_ALLOC(rank = rbli_alloc(ctx, count, sizeof *rank));
-    RBL_TRY_ALLOC(copy = rbli_alloc(ctx, edge_count, sizeof *copy));
-    for (size_t i = 0; i < count; i++)
-        rank[items[i].index] = (int32_t)i;
-    for (size_t e = 0; e < edge_count; e++) {
-        int32_t a = rank[edges[e].a], b = rank[edges[e].b];
-        copy[e] = (rbli_cluster_edge){a < b ? a : b, a < b ? b : a, edges[e].weight};
-    }
-    if (edge_count) qsort(copy, edge_count, sizeof *copy, compare_edges);
-    *out = copy;
-    copy = NULL;
-done:
-    rbli_free(ctx, rank);
-    rbli_free(ctx, copy);
-    return status;
-}
-
-static void parts_free(rbl_context *ctx, parts *p)
-{
-    rbli_free(ctx, p->parent);
-    rbli_free(ctx, p->size);
-    rbli_free(ctx, p->first);
-    rbli_free(ctx, p->last);
-    rbli_free(ctx, p->links);
-    rbli_free(ctx, p->weight);
-    rbli_free(ctx, p->stamp);
-}
-
-static rbl_status parts_create(
-    rbl_context *ctx, parts *p, size_t count, const rbli_cluster_edge *edges, size_t edge_count)
-{
-    rbl_status status = RBL_OK;
-    p->count = p->part_count = count;
-    RBL_TRY_ALLOC(p->parent = rbli_alloc(ctx, count, sizeof *p->parent));
-    RBL_TRY_ALLOC(p->size = rbli_alloc(ctx, count, sizeof *p->size));
-    RBL_TRY_ALLOC(p->first = rbli_alloc(ctx, count, sizeof *p->first));
-    RBL_TRY_ALLOC(p->last = rbli_alloc(ctx, count, sizeof *p->last));
-    RBL_TRY_ALLOC(p->links = rbli_alloc(ctx, edge_count, 2 * sizeof *p->links));
-    RBL_TRY_ALLOC(p->weight = rbli_alloc(ctx, count, sizeof *p->weight));
-    RBL_TRY_ALLOC(p->stamp = rbli_calloc(ctx, count, sizeof *p->stamp));
-    for (size_t i = 0; i < count; i++) {
-        p->parent[i] = (int32_t)i;
-        p->size[i] = 1;
-        p->first[i] = p->last[i] = -1;
-    }
-    for (size_t e = 0; e < edge_count; e++)
-        for (int side = 0; side < 2; side++) {
-            int32_t from = side ? edges[e].b : edges[e].a, to = side ? edges[e].a : edges[e].b;
-            int32_t l = (int32_t)(2 * e) + side;
-            p->links[l] = (link){to, p->first[from], edges[e].weight};
-            if (p->first[from] < 0) p->last[from] = l;
-            p->first[from] = l;
-        }
-done:
-    return status;
-}
-
 rbl_status rbli_cluster_points(rbl_context *ctx, const double (*points)[3], size_t count,
     const rbli_cluster_edge *edges, size_t edge_count, const rbli_cluster_options *options, int32_t *cluster,
     size_t *cluster_count)
 {
     rbl_status status = RBL_OK;
-    parts p = {0};
     means m = {.count = count};
-    ranked *items = NULL;
-    int32_t *any = NULL, *number = NULL;
-    rbli_cluster_edge *sorted = NULL;
+    rbli_ranked *items = NULL;
     *cluster_count = 0;
     if (count == 0) return RBL_OK;
-    RBL_TRY_ALLOC(items = rbli_alloc(ctx, count, sizeof *items));
+    RBL_TRY(rbli_rank_points(ctx, points, options->volumes, count, &items));
     RBL_TRY_ALLOC(m.label = rbli_alloc(ctx, count, sizeof *m.label));
-    RBL_TRY_ALLOC(number = rbli_alloc(ctx, count, sizeof *number));
-    rank_points(points, count, items);
     m.items = items;
-    m.center_count = options->count < count ? options->count : count;
+    m.center_count = options->seeds || options->count < count ? options->count : count;
     RBL_TRY(run_means(ctx, &m, options));
-    RBL_TRY(rank_edges(ctx, items, count, edges, edge_count, &sorted));
-    RBL_TRY(parts_create(ctx, &p, count, sorted, edge_count));
-    if (options->enforce_connectivity && edge_count > 0) {
-        for (size_t e = 0; e < edge_count; e++)
-            if (m.label[sorted[e].a] == m.label[sorted[e].b]) join(&p, sorted[e].a, sorted[e].b);
-    } else {
-        RBL_TRY_ALLOC(any = rbli_alloc(ctx, m.center_count, sizeof *any));
-        memset(any, 0xff, m.center_count * sizeof *any);
-        for (size_t i = 0; i < count; i++) {
-            int32_t c = m.label[i];
-            if (any[c] < 0) any[c] = (int32_t)i;
-            join(&p, any[c], (int32_t)i);
-        }
-    }
-    RBL_TRY(merge_small(ctx, &p, options));
-    int32_t next = 0;
-    for (size_t i = 0; i < count; i++) {
-        int32_t root = find_root(p.parent, (int32_t)i);
-        bool alone = options->avoid_isolated && p.size[root] == 1;
-        if (root == (int32_t)i) number[i] = alone ? -1 : next++;
-        cluster[items[i].index] = number[root];
-    }
-    *cluster_count = (size_t)next;
+    RBL_TRY(
+        rbli_settle_ranked(ctx, items, count, edges, edge_count, m.label, options, cluster, cluster_count));
 done:
-    parts_free(ctx, &p);
     rbli_free(ctx, items);
     rbli_free(ctx, m.label);
-    rbli_free(ctx, any);
-    rbli_free(ctx, number);
-    rbli_free(ctx, sorted);
     return status;
 }

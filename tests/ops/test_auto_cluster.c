@@ -34,12 +34,14 @@ static void children_get_clusters_between(void **state)
 {
     (void)state;
     rbl_context *ctx = make_context(1);
-    rbl_collection *c = make_slab(ctx, 1), *near = NULL, *out = NULL;
+    rbl_collection *c = make_slab(ctx, 1), *near = NULL;
+    rbli_cluster_edit made = {0};
     rbli_proximity_options proximity = {.contact_area = true, .connection_graph = true};
     assert_ok(ctx, rbli_proximity(ctx, c, &proximity, &near));
     rbli_auto_cluster_options options = rbli_auto_cluster_default_options();
     options.cluster.count = 7;
-    assert_ok(ctx, rbli_auto_cluster(ctx, near, &options, &out));
+    assert_ok(ctx, rbli_auto_cluster(ctx, near, &options, &made));
+    rbl_collection *out = made.collection;
     assert_ok(ctx, rbli_collection_validate(ctx, out, RBLI_VALIDATE_CLOSED));
     assert_int_equal(rbli_collection_size(out, "bone"), 1 + 7 + COUNT);
     const int32_t *parent = rbli_collection_read(out, "bone", "parent", RBL_INT32);
@@ -64,6 +66,7 @@ static void children_get_clusters_between(void **state)
     }
     assert_close(sum, (WIDE - 1) * HIGH + (HIGH - 1) * WIDE, 1e-9);
     rbli_collection_release(out);
+    rbli_free(ctx, made.bones);
     rbli_collection_release(near);
     rbli_collection_release(c);
     finish_context(ctx);
@@ -72,10 +75,12 @@ static void children_get_clusters_between(void **state)
 /// The cluster's name by place of the box, whatever the order of the boxes.
 static void names_by_place(rbl_context *ctx, int step, char (*names)[40])
 {
-    rbl_collection *c = make_slab(ctx, step), *out = NULL;
+    rbl_collection *c = make_slab(ctx, step);
+    rbli_cluster_edit made = {0};
     rbli_auto_cluster_options options = rbli_auto_cluster_default_options();
     options.cluster.count = 9;
-    assert_ok(ctx, rbli_auto_cluster(ctx, c, &options, &out));
+    assert_ok(ctx, rbli_auto_cluster(ctx, c, &options, &made));
+    rbl_collection *out = made.collection;
     const int32_t *parent = rbli_collection_read(out, "bone", "parent", RBL_INT32);
     for (size_t b = 0; b < rbli_collection_size(out, "bone"); b++) {
         const char *name = rbli_collection_string(out, "bone", "name", b);
@@ -84,6 +89,7 @@ static void names_by_place(rbl_context *ctx, int step, char (*names)[40])
         snprintf(names[place], 40, "%s", rbli_collection_string(out, "bone", "name", (size_t)parent[b]));
     }
     rbli_collection_release(out);
+    rbli_free(ctx, made.bones);
     rbli_collection_release(c);
 }
 
@@ -99,21 +105,28 @@ static void permuted_children_give_the_same_clusters(void **state)
     finish_context(ctx);
 }
 
+static size_t bones_after(rbl_context *ctx, const rbl_collection *c, const rbli_auto_cluster_options *options)
+{
+    rbli_cluster_edit made = {0};
+    assert_ok(ctx, rbli_auto_cluster(ctx, c, options, &made));
+    size_t count = rbli_collection_size(made.collection, "bone");
+    assert_int_equal(count, rbli_collection_size(c, "bone") + made.count);
+    rbli_collection_release(made.collection);
+    rbli_free(ctx, made.bones);
+    return count;
+}
+
 static void fractions_and_nothing_to_do(void **state)
 {
     (void)state;
     rbl_context *ctx = make_context(1);
-    rbl_collection *c = make_slab(ctx, 1), *out = NULL;
+    rbl_collection *c = make_slab(ctx, 1);
     rbli_auto_cluster_options options = rbli_auto_cluster_default_options();
-    options.fraction = 0.25;
-    assert_ok(ctx, rbli_auto_cluster(ctx, c, &options, &out));
-    assert_int_equal(rbli_collection_size(out, "bone"), 1 + COUNT / 4 + COUNT);
-    rbli_collection_release(out);
-    options.fraction = 0;
+    options.by = RBLI_CLUSTER_BY_FRACTION;
+    assert_int_equal(bones_after(ctx, c, &options), 1 + COUNT / 4 + COUNT);
+    options.by = RBLI_CLUSTER_BY_COUNT;
     options.cluster.count = 1;
-    assert_ok(ctx, rbli_auto_cluster(ctx, c, &options, &out));
-    assert_int_equal(rbli_collection_size(out, "bone"), 1 + COUNT);
-    rbli_collection_release(out);
+    assert_int_equal(bones_after(ctx, c, &options), 1 + COUNT);
     rbli_collection_release(c);
     finish_context(ctx);
 }
