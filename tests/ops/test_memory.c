@@ -62,7 +62,10 @@ static rbl_status run_operation(rbl_context *ctx, void *user)
     case 2: {
         rbli_auto_cluster_options options = rbli_auto_cluster_default_options();
         options.cluster.count = 3;
-        status = rbli_auto_cluster(ctx, boxes, &options, &out);
+        rbli_cluster_edit made = {0};
+        status = rbli_auto_cluster(ctx, boxes, &options, &made);
+        rbli_free(ctx, made.bones);
+        out = made.collection;
         break;
     }
     case 3:
