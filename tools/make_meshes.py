@@ -4,9 +4,9 @@
   make_meshes.py [FOLDER]            writes into FOLDER (graphs/meshes beside this script's parent)
   make_meshes.py --check [FOLDER]    exits 1 when a file there differs from what would be written
 
-Vase and column are surfaces of revolution, wall and house are boxes of a lattice, the statue is the zero set of a smooth
-union of simple distance functions. Every object is closed and turned outward, has UVs, normals and a material. Units are
-metres, y is up. Coordinates are rounded to 1e-6 before anything else is computed from them, and after that only
+Vase and column are surfaces of revolution; walls, house and building are boxes of a lattice; the statue is the zero set of
+a smooth union of simple distance functions. Every object is closed and turned outward, has UVs, normals and a material; but
+the doorway is what game kits are like: open shells stuck into each other, and a banner of one sheet. Units are metres, y is up. Coordinates are rounded to 1e-6 before anything else is computed from them, and after that only
 + - * / and sqrt are used, so that the files are the same bytes on every machine. Python's standard library only.
 """
 import math
@@ -17,10 +17,12 @@ CREASE_COSINE = 0.76  # edges sharper than about 40 degrees stay sharp
 
 
 class Solid:
-    """One closed object: shared positions, and triangles with a UV a corner and a material each."""
+    """One object: shared positions, and triangles with a UV a corner and a material each; paint(x, y, z), if there is one,
+    gives the vertices colours."""
 
-    def __init__(self, name):
+    def __init__(self, name, paint=None):
         self.name = name
+        self.paint = paint
         self.positions = []
         self.triangles = []
         self.ids = {}
@@ -117,7 +119,9 @@ def obj_text(title, material_file, solids):
                 words.append(f"{base[0] + i}/{base[1] + t}/{base[2] + n}")
             faces.append("f " + " ".join(words))
         lines.append(f"o {solid.name}")
-        lines += ["v " + " ".join(number(k) for k in p) for p in solid.positions]
+        for p in solid.positions:
+            colour = [round(k, 3) for k in solid.paint(*p)] if solid.paint else []
+            lines.append("v " + " ".join(number(k) for k in [*p, *colour]))
         lines += ["vt " + " ".join(number(k) for k in t) for t in uv_ids]
         lines += ["vn " + " ".join(number(k) for k in n) for n in normal_ids]
         lines += faces
@@ -275,6 +279,30 @@ def wall():
         filled, lambda normal: "plaster" if normal[2] else "stone")]
 
 
+def steps(low, high, count):
+    return [low + (high - low) * k / count for k in range(count + 1)]
+
+
+def painted_wall():
+    """3.2 m by 2.2 m by 0.24 m, its vertices red where it is to break into small pieces: about a hit, and along a line."""
+
+    def stroke(x, y, a, b, radius):
+        t = min(max(((x - a[0]) * (b[0] - a[0]) + (y - a[1]) * (b[1] - a[1]))
+            / ((b[0] - a[0]) ** 2 + (b[1] - a[1]) ** 2), 0.0), 1.0)
+        d = math.sqrt((x - a[0] - t * (b[0] - a[0])) ** 2 + (y - a[1] - t * (b[1] - a[1])) ** 2) / radius
+        return max(1.0 - d * d, 0.0)
+
+    def paint(x, y, z):
+        red = max(stroke(x, y, (1.0, 1.35), (1.02, 1.35), 0.5), 0.8 * stroke(x, y, (1.0, 1.35), (1.7, 0.75), 0.22),
+            0.8 * stroke(x, y, (1.7, 0.75), (2.9, 0.4), 0.22))
+        return (red, 0.0, 0.0)
+
+    solid = lattice("painted_wall", steps(0.0, 3.2, 20), steps(0.0, 2.2, 14), (-0.12, 0.12), lambda x, y, z: True,
+        lambda normal: "plaster" if normal[2] else "brick")
+    solid.paint = paint
+    return [solid]
+
+
 def pane():
     """A pane of glass, 1.2 m by 0.9 m and 8 mm thick, standing on its edge around the origin."""
     return [box("pane", (-0.6, -0.45, -0.004), (0.6, 0.45, 0.004), "glass")]
@@ -317,6 +345,100 @@ def house():
     door = box("door", (0.8, 0.2, 3.85), (1.7, 2.2, 3.95), "wood")
     step = box("step", (0.6, 0.0, 4.2), (1.9, 0.1, 4.7), "stone")
     return [slab, walls, roof, chimney, door, step]
+
+
+def building():
+    """Two storeys, 6 m by 4 m: ground, four walls a storey with a door and windows, a floor between with a hole for the
+    stairs, the stairs, a flat roof with a parapet. Closed objects that touch, named by where they are."""
+    t = 0.25
+    parts = [box("ground", (-0.3, 0.0, -0.3), (6.3, 0.3, 4.3), "concrete")]
+    for storey, low in ((1, 0.3), (2, 3.3)):
+        high, sill, lintel = low + 2.8, low + 0.9, low + 2.1
+        xs = (0.0, 0.8, 1.8, 2.5, 3.5, 4.2, 5.2, 6.0)
+        ys = (low, sill, lintel, high)
+        windows = ((0.8, 1.8), (2.5, 3.5), (4.2, 5.2))
+
+        def open_at(x, y, door):
+            for k, (a, b) in enumerate(windows):
+                if a < x < b and y < lintel and (y > sill or door and k == 1):
+                    return True
+            return False
+
+        plaster = lambda normal: "plaster"
+        parts.append(lattice(f"storey{storey}_front", xs, ys, (4.0 - t, 4.0),
+            lambda x, y, z, door=storey == 1: not open_at(x, y, door), plaster))
+        parts.append(lattice(f"storey{storey}_back", xs, ys, (0.0, t), lambda x, y, z: not open_at(x, y, False), plaster))
+        for side, a in (("left", 0.0), ("right", 6.0 - t)):
+            parts.append(lattice(f"storey{storey}_{side}", (a, a + t), ys, (t, 1.5, 2.5, 4.0 - t),
+                lambda x, y, z: not (1.5 < z < 2.5 and sill < y < lintel), plaster))
+        if storey == 1:
+            parts.append(lattice("floor", (0.0, 0.5, 1.7, 6.0), (high, high + 0.2), (0.0, 0.4, 3.0, 4.0),
+                lambda x, y, z: not (0.5 < x < 1.7 and 0.4 < z < 3.0), lambda normal: "concrete"))
+            treads = steps(0.4, 3.0, 10)
+            parts.append(lattice("stairs", (0.55, 1.65), [0.3 + 0.28 * k for k in range(11)], treads,
+                lambda x, y, z: y < 0.3 + 0.28 * (1 + sum(z > k for k in treads[1:])) and y > 0.3 + 0.28 *
+                (sum(z > k for k in treads[1:]) - 2), lambda normal: "concrete"))
+    parts.append(lattice("roof", (-0.1, 0.15, 5.85, 6.1), (6.1, 6.3, 6.7), (-0.1, 0.15, 3.85, 4.1),
+        lambda x, y, z: y < 6.3 or not (0.15 < x < 5.85 and 0.15 < z < 3.85), lambda normal: "concrete"))
+    return parts
+
+
+# A wall as game kits have them
+
+
+def shell(name, low, high, material, missing):
+    """A box without the sides in `missing` ("-x", "+x", "-y", …)."""
+    whole, open_box = box(name, low, high, material), Solid(name)
+    for corners, uvs, m in whole.triangles:
+        a, b, c = (whole.positions[i] for i in corners)
+        n = cross(sub(b, a), sub(c, a))
+        axis = max(range(3), key=lambda k: abs(n[k]))
+        if ("+" if n[axis] > 0 else "-") + "xyz"[axis] not in missing:
+            open_box.triangle([open_box.vertex(*whole.positions[i]) for i in corners], uvs, m)
+    return open_box
+
+
+def joined(name, shells):
+    """One object of several shells that share no vertex."""
+    solid = Solid(name)
+    for part in shells:
+        base = len(solid.positions)
+        solid.positions += part.positions
+        for corners, uvs, material in part.triangles:
+            solid.triangles.append((tuple(base + i for i in corners), uvs, material))
+    return solid
+
+
+def doorway():
+    """A wall piece of 4 m by 3 m as kits have them. The wall has no underside. Stones lie on it like boxes without a back,
+    frame and sill are open where they go into it, all of them overlap; a banner is one sheet. The door is an object of its
+    own: boards and hinges that overlap."""
+    core = lattice("core", (-2.0, -0.7, 0.7, 2.0), (0.0, 2.2, 3.0), (-0.25, 0.25), lambda x, y, z: abs(x) > 0.7 or y > 2.2,
+        lambda normal: "plaster")
+    kept = Solid("core")
+    for corners, uvs, material in core.triangles:
+        if any(core.positions[i][1] > 0.0 for i in corners):
+            kept.triangle([kept.vertex(*core.positions[i]) for i in corners], uvs, material)
+    shells = [kept]
+    stones = ((-1.85, 0.3, 0.5, 0.3), (-1.2, 0.75, 0.45, 0.28), (-1.75, 1.6, 0.42, 0.3), (-1.15, 2.0, 0.5, 0.26),
+        (1.0, 0.35, 0.5, 0.3), (1.55, 1.0, 0.4, 0.3), (1.05, 1.55, 0.46, 0.28), (1.5, 2.3, 0.45, 0.3), (-0.3, 2.6, 0.5, 0.24))
+    for x, y, width, height in stones:
+        shells.append(shell("stone", (x, y, 0.2), (x + width, y + height, 0.31), "stone", ("-z",)))
+        shells.append(shell("stone", (-x - width, y - 0.1, -0.31), (-x, y - 0.1 + height, -0.2), "stone", ("+z",)))
+    for x in (-0.82, 0.62):
+        shells.append(shell("post", (x, 0.0, -0.33), (x + 0.2, 2.3, 0.33), "wood", ("-y",)))
+    shells.append(box("lintel", (-1.0, 2.15, -0.35), (1.0, 2.4, 0.35), "wood"))
+    shells.append(shell("plinth", (-2.05, 0.0, -0.32), (-0.8, 0.24, 0.32), "stone", ("-y",)))
+    shells.append(shell("plinth", (0.8, 0.0, -0.32), (2.05, 0.24, 0.32), "stone", ("-y",)))
+    shells.append(shell("coping", (-2.05, 2.9, -0.3), (2.05, 3.1, 0.3), "stone", ("-y",)))
+    banner = Solid("banner")
+    quad = [banner.vertex(*p) for p in ((1.2, 0.9, 0.36), (1.8, 0.9, 0.36), (1.8, 2.4, 0.33), (1.2, 2.4, 0.33))]
+    banner.quad(quad, banner.flat_uv(quad), "cloth")
+    shells.append(banner)
+    boards = [box("board", (-0.62 + 0.31 * k, 0.02, -0.04 - 0.004 * (k % 2)), (-0.3 + 0.31 * k, 2.15, 0.04), "wood")
+        for k in range(4)]
+    bars = [shell("bar", (-0.6, y, 0.03), (0.6, y + 0.14, 0.07), "iron", ("-z",)) for y in (0.4, 1.6)]
+    return [joined("doorway", shells), joined("door", boards + bars)]
 
 
 # The statue
@@ -414,6 +536,13 @@ MESHES = [
     ("house", "A small house of several closed objects that touch", house, [("plaster", (0.88, 0.84, 0.75)),
         ("stone", (0.55, 0.54, 0.52)), ("tiles", (0.66, 0.28, 0.2)), ("wood", (0.48, 0.33, 0.2)),
         ("brick", (0.58, 0.27, 0.2))]),
+    ("building", "A house of two storeys, of closed objects that touch", building, [("plaster", (0.87, 0.8, 0.68)),
+        ("concrete", (0.62, 0.61, 0.6))]),
+    ("doorway", "A wall with a door as game kits have them: open shells that overlap", doorway,
+        [("plaster", (0.8, 0.74, 0.64)), ("stone", (0.55, 0.55, 0.57)), ("wood", (0.45, 0.3, 0.18)),
+        ("cloth", (0.62, 0.13, 0.14)), ("iron", (0.28, 0.28, 0.3))]),
+    ("painted_wall", "A wall whose vertices are red where it is to break finely", painted_wall,
+        [("plaster", (0.86, 0.82, 0.74)), ("brick", (0.62, 0.36, 0.28))]),
     ("pane", "A pane of glass", pane, [("glass", (0.75, 0.87, 0.86))]),
     ("plank", "Three wooden boards", plank, [("wood", (0.55, 0.39, 0.24))]),
     ("statue", "A sitting bear", statue, [("bronze", (0.56, 0.43, 0.25))]),

@@ -19,23 +19,28 @@ static const char help[] =
     "\n"
     "  -o PICTURE.png     file to write; default: FILE's name with .png, in the working folder\n"
     "  --explode AMOUNT   move pieces apart, 0 … 10 times their distance from the middle; default 0\n"
-    "  --by WORD          colours: bone (default), cluster or material\n"
+    "  --by WORD          colours: bone (default), cluster, level, material or color (of the vertices)\n"
+    "  --level N          bones of level N, each with all below it, move as one; with --by bone or cluster,\n"
+    "                     they get the colours, too\n"
     "  --view VIEW        corner (default), front, back, left, right, top, or AZIMUTH,ELEVATION in degrees\n"
     "  --size WxH         pixels, 16 … 16384 each; default 1200x900\n"
-    "  --samples COUNT    rays a pixel, 1 … 1024; default 16. More is smoother and slower\n"
+    "  --samples COUNT    rays a pixel, 1 … 1024; default 16. More is finer and slower\n"
+    "  --palette COUNT    a picture of at most COUNT colours, 2 … 256: a much smaller file\n"
     "  --node ID          of a graph: the node to show; default: the last one that gives a collection\n"
     "  --set NAME=VALUE   of a graph: set a variable\n"
     "  --threads N        default 0: one per core; the picture does not depend on it\n"
     "\n"
     "example: rubble render out/vase.rbl -o vase.png --explode 0.3\n";
 
-typedef enum colour_mode { BY_BONE, BY_CLUSTER, BY_MATERIAL } colour_mode;
+typedef enum colour_mode { BY_BONE, BY_CLUSTER, BY_LEVEL, BY_MATERIAL, BY_COLOR } colour_mode;
 
 typedef struct settings {
     const char *file, *output, *node;
     cli_list pairs;
     double explode;
     colour_mode by;
+    int32_t level; /* −1: pieces move alone */
+    size_t palette;
     render_options options;
 } settings;
 
@@ -64,6 +69,22 @@ static bool parse_samples(const char *text, settings *s)
     double x;
     if (!parse_number(text, 1, 1024, &x, NULL) || x != floor(x)) return false;
     s->options.samples = (int)x;
+    return true;
+}
+
+static bool parse_palette(const char *text, settings *s)
+{
+    double x;
+    if (!parse_number(text, 2, 256, &x, NULL) || x != floor(x)) return false;
+    s->palette = (size_t)x;
+    return true;
+}
+
+static bool parse_level(const char *text, settings *s)
+{
+    double x;
+    if (!parse_number(text, 0, 1000, &x, NULL) || x != floor(x)) return false;
+    s->level = (int32_t)x;
     return true;
 }
 
@@ -99,8 +120,8 @@ static bool parse_view(const char *text, settings *s)
 
 static bool parse_by(const char *text, settings *s)
 {
-    static const char *const words[] = {"bone", "cluster", "material"};
-    for (int i = 0; i < 3; i++) {
+    static const char *const words[] = {"bone", "cluster", "level", "material", "color"};
+    for (int i = 0; i < 5; i++) {
         if (strcmp(text, words[i]) == 0) {
             s->by = (colour_mode)i;
             return true;
@@ -113,16 +134,20 @@ static bool parse_by(const char *text, settings *s)
 static int parse_arguments(int argc, char **argv, settings *s)
 {
     const char *explode = NULL, *by = NULL, *view = NULL, *size = NULL, *samples = NULL;
+    const char *level = NULL, *palette = NULL;
     long threads = 0;
     memset(s, 0, sizeof *s);
+    s->level = -1;
     render_options_init(&s->options);
     const cli_option options[] = {
         {"o", CLI_TEXT, &s->output},
         {"explode", CLI_TEXT, &explode},
         {"by", CLI_TEXT, &by},
+        {"level", CLI_TEXT, &level},
         {"view", CLI_TEXT, &view},
         {"size", CLI_TEXT, &size},
         {"samples", CLI_TEXT, &samples},
+        {"palette", CLI_TEXT, &palette},
         {"node", CLI_TEXT, &s->node},
         {"set", CLI_LIST, &s->pairs},
         {"threads", CLI_NUMBER, &threads},
@@ -142,7 +167,8 @@ static int parse_arguments(int argc, char **argv, settings *s)
         const char *name, *text;
         bool (*parse)(const char *text, settings *s);
     } values[] = {{"explode", explode, parse_explode}, {"by", by, parse_by}, {"view", view, parse_view},
-        {"size", size, parse_size}, {"samples", samples, parse_samples}};
+        {"size", size, parse_size}, {"samples", samples, parse_samples}, {"level", level, parse_level},
+        {"palette", palette, parse_palette}};
     for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
         if (!values[i].text || values[i].parse(values[i].text, s)) continue;
         cli_error("--%s does not take \"%s\"", values[i].name, values[i].text);
@@ -192,7 +218,7 @@ static const char *choose_node(const rbl_graph *graph, const settings *s)
 typedef struct asset {
     const rbl_collection *collection;
     size_t bones, geometries, materials;
-    const int32_t *parent, *bone_geometry, *geometry_bone;
+    const int32_t *parent, *level, *bone_geometry, *geometry_bone;
     const double (*transform)[16];
     const int32_t *vertex_start, *vertex_count, *face_start, *face_count;
     const double (*position)[3];
@@ -201,6 +227,7 @@ typedef struct asset {
     const unsigned char *internal;
     const float (*normal)[3];
     const float (*base_colour)[4];
+    const float (*corner_colour)[4];
 } asset;
 
 static const void *attribute(const rbl_collection *c, const char *group, const char *name, rbl_type type)
@@ -218,6 +245,7 @@ static bool read_asset(const rbl_collection *c, asset *a)
         .geometries = rbl_collection_group_size(c, "geometry"),
         .materials = rbl_collection_group_size(c, "material"),
         .parent = attribute(c, "bone", "parent", RBL_INT32),
+        .level = attribute(c, "bone", "level", RBL_INT32),
         .bone_geometry = attribute(c, "bone", "geometry", RBL_INT32),
         .transform = attribute(c, "bone", "transform", RBL_MAT4),
         .geometry_bone = attribute(c, "geometry", "bone", RBL_INT32),
@@ -231,8 +259,9 @@ static bool read_asset(const rbl_collection *c, asset *a)
         .internal = attribute(c, "face", "internal", RBL_BOOL),
         .normal = attribute(c, "corner", "normal", RBL_FLOAT_3),
         .base_colour = attribute(c, "material", "base_color", RBL_FLOAT_4),
+        .corner_colour = attribute(c, "corner", "color", RBL_FLOAT_4),
     };
-    return a->parent && a->transform && a->geometry_bone && a->vertex_start && a->vertex_count &&
+    return a->parent && a->level && a->transform && a->geometry_bone && a->vertex_start && a->vertex_count &&
            a->face_start && a->face_count && a->position && a->face;
 }
 
@@ -326,26 +355,58 @@ static bool is_interior(const asset *a, size_t face)
                "interior") == 0;
 }
 
-static void face_colour(const asset *a, colour_mode by, size_t geometry, size_t face, float out[3])
+/* The bone of a level that a bone belongs to; itself where it is above that, or without a level. */
+static int32_t ancestor(const asset *a, int32_t bone, int32_t level)
+{
+    while (level >= 0 && a->level[bone] > level && a->parent[bone] >= 0)
+        bone = a->parent[bone];
+    return bone;
+}
+
+static void material_colour(const asset *a, size_t face, float out[3])
+{
+    size_t material = a->material && a->material[face] >= 0 ? (size_t)a->material[face] : 0;
+    if (a->base_colour && material < a->materials)
+        memcpy(out, a->base_colour[material], 3 * sizeof(float));
+    else
+        palette(material, false, out);
+}
+
+/* The colour of a bone or cluster; what belongs to one is of like shades. */
+static void group_colour(size_t group, size_t member, bool inside, float out[3])
+{
+    palette(group, inside, out);
+    float shade = 0.82f + 0.06f * (float)(member * 5 % 7 % 4);
+    for (int k = 0; k < 3 && !inside; k++)
+        out[k] *= shade;
+}
+
+static void face_colour(const asset *a, const settings *s, size_t geometry, size_t face, float out[3])
 {
     bool inside = is_interior(a, face);
     int32_t bone = a->geometry_bone[geometry];
-    if (by == BY_MATERIAL) {
-        size_t material = a->material && a->material[face] >= 0 ? (size_t)a->material[face] : 0;
+    if (s->by == BY_MATERIAL || s->by == BY_COLOR) {
         if (inside)
             render_colour(0.83, 0.03, 70, out);
-        else if (a->base_colour && material < a->materials)
-            memcpy(out, a->base_colour[material], 3 * sizeof(float));
         else
-            palette(material, false, out);
-    } else if (by == BY_CLUSTER && a->parent[bone] >= 0) {
-        palette((size_t)a->parent[bone], inside, out);
-        float shade = 0.82f + 0.06f * (float)(geometry * 5 % 7 % 4);
-        for (int k = 0; k < 3 && !inside; k++)
-            out[k] *= shade;
+            material_colour(a, face, out);
+    } else if (s->by == BY_LEVEL) {
+        group_colour((size_t)a->level[bone], geometry, inside, out);
+    } else if (s->level >= 0) {
+        group_colour((size_t)ancestor(a, bone, s->level), geometry, inside, out);
+    } else if (s->by == BY_CLUSTER && a->parent[bone] >= 0) {
+        group_colour((size_t)a->parent[bone], geometry, inside, out);
     } else {
         palette(geometry, inside, out);
     }
+}
+
+/* What is painted on a corner, where that is asked for. */
+static void corner_colour(const asset *a, const settings *s, size_t face, size_t corner, float out[3])
+{
+    if (s->by != BY_COLOR || !a->corner_colour || is_interior(a, face)) return;
+    for (int k = 0; k < 3; k++)
+        out[k] = fminf(fmaxf(a->corner_colour[3 * face + corner][k], 0), 1);
 }
 
 /* Triangles */
@@ -377,30 +438,39 @@ static render_triangle *collect_triangles(const asset *a, const settings *s, siz
     for (size_t g = 0; g < a->geometries; g++)
         total += (size_t)a->face_count[g];
     render_triangle *triangles = malloc((total ? total : 1) * sizeof *triangles);
-    bounds all = NOTHING, *pieces = malloc((a->geometries ? a->geometries : 1) * sizeof *pieces);
+    bounds all = NOTHING, *moving = malloc((a->bones ? a->bones : 1) * sizeof *moving);
     size_t n = 0;
-    if (!world || !triangles || !pieces) goto done;
+    if (!world || !triangles || !moving) goto done;
+    for (size_t b = 0; b < a->bones; b++)
+        moving[b] = NOTHING;
     for (size_t g = 0; g < a->geometries; g++) {
-        pieces[g] = geometry_bounds(a, g, world[a->geometry_bone[g]]);
+        bounds piece = geometry_bounds(a, g, world[a->geometry_bone[g]]);
+        bounds *group = &moving[ancestor(a, a->geometry_bone[g], s->level)];
         if (!a->vertex_count[g]) continue;
-        grow(&all, pieces[g].low);
-        grow(&all, pieces[g].high);
+        grow(group, piece.low);
+        grow(group, piece.high);
+        grow(&all, piece.low);
+        grow(&all, piece.high);
     }
     double size = fmax(fmax(all.high[0] - all.low[0], all.high[1] - all.low[1]), all.high[2] - all.low[2]);
     for (size_t g = 0; g < a->geometries; g++) {
         double offset[3];
-        explode_offset(&pieces[g], &all, s->explode, offset);
+        explode_offset(&moving[ancestor(a, a->geometry_bone[g], s->level)], &all, s->explode, offset);
         for (int32_t f = 0; f < a->face_count[g]; f++) {
             size_t face = (size_t)(a->face_start[g] + f);
             fill_triangle(
                 a, face, world[a->geometry_bone[g]], offset, &all, size > 0 ? size : 1, &triangles[n]);
-            face_colour(a, s->by, g, face, triangles[n++].colour);
+            for (size_t corner = 0; corner < 3; corner++) {
+                face_colour(a, s, g, face, triangles[n].colour[corner]);
+                corner_colour(a, s, face, corner, triangles[n].colour[corner]);
+            }
+            n++;
         }
     }
 done:
     *count = total;
     free(world);
-    free(pieces);
+    free(moving);
     if (n == total && n > 0) return triangles;
     free(triangles);
     return NULL;
@@ -417,10 +487,10 @@ static char *default_output(const char *file)
     return out;
 }
 
-static int write_picture(const char *path, const unsigned char *rgb, const render_options *options)
+static int write_picture(const char *path, const unsigned char *rgb, const settings *s)
 {
     size_t bytes = 0;
-    void *png = render_encode_png(rgb, options->width, options->height, &bytes);
+    void *png = render_encode_png(rgb, s->options.width, s->options.height, s->palette, &bytes);
     if (!png) cli_error("%s: out of memory", path);
     bool good = png && cli_write_file(path, png, bytes);
     if (good) printf("%s\n", path);
@@ -448,7 +518,7 @@ static int draw(const rbl_collection *collection, const settings *s)
         cli_error("%s: %s", s->file, problem);
         code = EXIT_EVALUATION;
     } else {
-        code = write_picture(output, rgb, &s->options);
+        code = write_picture(output, rgb, s);
     }
     free(triangles);
     free(rgb);

@@ -17,6 +17,9 @@
 #include <embree3/rtcore.h>
 #include <png.h>
 
+#include "tools/cli/render_palette.h"
+#include "tools/cli/render_smooth.h"
+
 enum { SKY_RAYS = 2, MAX_THREADS = 64 };
 
 static const float PI = 3.14159265f;
@@ -35,6 +38,8 @@ typedef struct scene {
     const render_options *options;
     RTCScene embree;
     unsigned char *rgb;
+    render_pixel *pixels, *smoothed; /* [height][width] */
+    int pass;                        /* −1: rays; then those of the smoothing */
     vec eye, right, up, forward;
     vec light_right, light_up, light; /* towards the key light, and across it */
     float floor_y, size;
@@ -182,7 +187,9 @@ static hit trace(const scene *s, vec from, vec direction)
             h.normal = scale(h.normal, -1);
             h.shading = scale(h.shading, -1);
         }
-        memcpy(h.colour, t->colour, sizeof h.colour);
+        float u = query.hit.u, v = query.hit.v;
+        for (int k = 0; k < 3; k++)
+            h.colour[k] = (1 - u - v) * t->colour[0][k] + u * t->colour[1][k] + v * t->colour[2][k];
     } else if (floor_distance < INFINITY) {
         h.found = h.floor = true;
         h.position = add(from, scale(direction, floor_distance));
@@ -250,7 +257,14 @@ static void background(float height, float out[3])
         out[k] = 0.86f + 0.10f * height + (k == 2 ? 0.01f : 0);
 }
 
-static void sample_pixel(const scene *s, size_t x, size_t y, uint32_t index, float out[3])
+static void add_to(float sum[3], const float x[3])
+{
+    for (int k = 0; k < 3; k++)
+        sum[k] += x[k];
+}
+
+/* Adds what a ray sees to the sums of the pixel. */
+static void sample_pixel(const scene *s, size_t x, size_t y, uint32_t index, render_pixel *pixel)
 {
     sampler numbers = {(uint32_t)(y * s->options->width + x), index, 0};
     float u, v;
@@ -262,10 +276,13 @@ static void sample_pixel(const scene *s, size_t x, size_t y, uint32_t index, flo
     hit h = trace(s, s->eye, direction);
     float back[3];
     background(((float)y + v) / (float)s->options->height, back);
+    const float white[3] = {1, 1, 1};
     if (!h.found) {
-        memcpy(out, back, sizeof back);
+        add_to(pixel->light, back);
+        add_to(pixel->albedo, white);
         return;
     }
+    float out[3];
     shade(s, &h, &numbers, out);
     if (h.floor) {
         float dx = h.position.x, dz = h.position.z, far = sqrtf(dx * dx + dz * dz) / s->size;
@@ -274,6 +291,12 @@ static void sample_pixel(const scene *s, size_t x, size_t y, uint32_t index, flo
         for (int k = 0; k < 3; k++)
             out[k] += (back[k] - out[k]) * fade;
     }
+    for (int k = 0; k < 3; k++)
+        out[k] = fminf(out[k], 2.0f);
+    add_to(pixel->light, out);
+    add_to(pixel->albedo, h.colour);
+    add_to(pixel->normal, (const float[3]){h.shading.x, h.shading.y, h.shading.z});
+    add_to(pixel->position, (const float[3]){h.position.x, h.position.y, h.position.z});
 }
 
 /* Tone and encoding */
@@ -286,28 +309,42 @@ static unsigned char encode(float linear)
     return (unsigned char)(fminf(x, 1) * 255 + 0.5f);
 }
 
-static void render_row(scene *s, size_t y)
+static void trace_row(scene *s, size_t y)
 {
     int samples = s->options->samples;
     for (size_t x = 0; x < s->options->width; x++) {
-        float sum[3] = {0};
-        for (int i = 0; i < samples; i++) {
-            float c[3];
-            sample_pixel(s, x, y, (uint32_t)i + 1, c);
-            for (int k = 0; k < 3; k++)
-                sum[k] += fminf(c[k], 2.0f);
+        render_pixel *p = &s->pixels[y * s->options->width + x];
+        memset(p, 0, sizeof *p);
+        for (int i = 0; i < samples; i++)
+            sample_pixel(s, x, y, (uint32_t)i + 1, p);
+        for (int k = 0; k < 3; k++) {
+            p->light[k] /= (float)samples;
+            p->albedo[k] = fmaxf(p->albedo[k] / (float)samples, 1e-3f);
+            p->normal[k] /= (float)samples;
+            p->position[k] /= (float)samples;
         }
-        for (int k = 0; k < 3; k++)
-            s->rgb[(y * s->options->width + x) * 3 + (size_t)k] = encode(sum[k] / (float)samples);
     }
+}
+
+static void encode_row(scene *s, size_t y)
+{
+    for (size_t x = y * s->options->width; x < (y + 1) * s->options->width; x++)
+        for (size_t k = 0; k < 3; k++)
+            s->rgb[3 * x + k] = encode(s->pixels[x].light[k]);
 }
 
 static void *worker(void *user)
 {
     scene *s = user;
-    for (size_t y = atomic_fetch_add(&s->next_row, 1); y < s->options->height;
-         y = atomic_fetch_add(&s->next_row, 1))
-        render_row(s, y);
+    size_t width = s->options->width, height = s->options->height;
+    for (size_t y = atomic_fetch_add(&s->next_row, 1); y < height; y = atomic_fetch_add(&s->next_row, 1)) {
+        if (s->pass < 0)
+            trace_row(s, y);
+        else if (s->pass < RENDER_SMOOTH_PASSES)
+            render_smooth_row(s->pixels, s->smoothed, width, height, y, s->pass);
+        else
+            encode_row(s, y);
+    }
     return NULL;
 }
 
@@ -324,6 +361,19 @@ static void run_workers(scene *s)
     worker(s);
     for (unsigned i = 0; i < started; i++)
         pthread_join(threads[i], NULL);
+}
+
+/* Rays, smoothing, colours, one after the other, each by all threads. */
+static void run_passes(scene *s)
+{
+    for (s->pass = -1; s->pass <= RENDER_SMOOTH_PASSES; s->pass++) {
+        atomic_store(&s->next_row, 0);
+        run_workers(s);
+        if (s->pass < 0 || s->pass >= RENDER_SMOOTH_PASSES) continue;
+        render_pixel *swap = s->pixels;
+        s->pixels = s->smoothed;
+        s->smoothed = swap;
+    }
 }
 
 /* Placing the eye */
@@ -460,31 +510,49 @@ const char *render_image(
     render_triangle *normalized = normalize_triangles(triangles, count, low, high, &centre);
     if (!normalized) return "out of memory";
     s.triangles = normalized;
+    size_t pixels = options->width * options->height;
+    s.pixels = malloc(pixels * sizeof *s.pixels);
+    s.smoothed = malloc(pixels * sizeof *s.smoothed);
     place(&s, count, centre);
     RTCDevice device = NULL;
     const char *problem = build_embree(normalized, count, &device, &s.embree);
-    if (!problem) run_workers(&s);
+    if (!s.pixels || !s.smoothed) problem = "out of memory";
+    if (!problem) run_passes(&s);
+    free(s.pixels);
+    free(s.smoothed);
     if (s.embree) rtcReleaseScene(s.embree);
     if (device) rtcReleaseDevice(device);
     free(normalized);
     return problem;
 }
 
-void *render_encode_png(const unsigned char *rgb, size_t width, size_t height, size_t *bytes)
+void *render_encode_png(const unsigned char *rgb, size_t width, size_t height, size_t colours, size_t *bytes)
 {
+    unsigned char palette[256][3] = {{0}}, *index = NULL;
+    void *png = NULL;
     png_image image;
     memset(&image, 0, sizeof image);
     image.version = PNG_IMAGE_VERSION;
     image.width = (png_uint_32)width;
     image.height = (png_uint_32)height;
     image.format = PNG_FORMAT_RGB;
+    if (colours) {
+        size_t count;
+        index = malloc(width * height);
+        if (!index || !render_choose_palette(rgb, width * height, colours, palette, &count, index)) goto done;
+        image.format = PNG_FORMAT_RGB_COLORMAP;
+        image.colormap_entries = (png_uint_32)count;
+    }
     png_alloc_size_t size = PNG_IMAGE_PNG_SIZE_MAX(image);
-    void *png = malloc(size);
-    if (png && !png_image_write_to_memory(&image, png, &size, 0, rgb, 0, NULL)) {
+    png = malloc(size);
+    const void *rows = index ? index : rgb;
+    if (png && !png_image_write_to_memory(&image, png, &size, 0, rows, 0, index ? palette : NULL)) {
         free(png);
         png = NULL;
     }
     *bytes = size;
+done:
+    free(index);
     return png;
 }
 

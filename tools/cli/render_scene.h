@@ -10,7 +10,7 @@
 typedef struct render_triangle {
     float position[3][3]; /* y is up */
     float normal[3][3];   /* unit normals for shading; all zero: the triangle's own */
-    float colour[3];      /* linear RGB, 0 … 1 */
+    float colour[3][3];   /* linear RGB of the corners, 0 … 1 */
 } render_triangle;
 
 typedef struct render_options {
@@ -30,7 +30,8 @@ const char *render_image(
     const render_triangle *triangles, size_t count, const render_options *options, unsigned char *rgb);
 
 /// An 8-bit RGB picture as the bytes of a PNG file, freed by the caller; NULL when out of memory.
-void *render_encode_png(const unsigned char *rgb, size_t width, size_t height, size_t *bytes);
+/// @param colours  at most so many, 2 … 256, chosen to suit; 0: as many as there are
+void *render_encode_png(const unsigned char *rgb, size_t width, size_t height, size_t colours, size_t *bytes);
 
 /// A pleasant linear RGB colour from OKLCh (Ottosson 2020), clamped to what a screen can show.
 void render_colour(double lightness, double chroma, double hue_deg, float out[3]);
