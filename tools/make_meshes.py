@@ -295,7 +295,7 @@ def painted_wall():
     def paint(x, y, z):
         red = max(stroke(x, y, (1.0, 1.35), (1.02, 1.35), 0.5), 0.8 * stroke(x, y, (1.0, 1.35), (1.7, 0.75), 0.22),
             0.8 * stroke(x, y, (1.7, 0.75), (2.9, 0.4), 0.22))
-        return (red, 0.0, 0.0)
+        return (red, 0.3 - 0.2 * red, 0.4 - 0.35 * red)  # only red counts; what is not painted is not black, to be seen
 
     solid = lattice("painted_wall", steps(0.0, 3.2, 20), steps(0.0, 2.2, 14), (-0.12, 0.12), lambda x, y, z: True,
         lambda normal: "plaster" if normal[2] else "brick")

@@ -146,8 +146,8 @@ rbl_status rbli_cutter_run(rbl_context *ctx, rbl_call *call, rbli_complex_fn mak
     options.user = user;
     RBL_TRY(rbli_fracture(ctx, rbl_call_input_collection(call, "collection"), &options, &result));
     if (result.empty_cell_count)
-        rbli_note(ctx, "%zu cell%s hold no part of the mesh and give no piece", result.empty_cell_count,
-            result.empty_cell_count == 1 ? "" : "s");
+        rbli_note(ctx, "%zu cell%s no part of the mesh and give%s no piece", result.empty_cell_count,
+            result.empty_cell_count == 1 ? " holds" : "s hold", result.empty_cell_count == 1 ? "s" : "");
     say_noise(ctx, &options.noise, &result);
     if (result.vanished_count)
         rbli_warn(ctx, "%zu cell%s thinner than the grout of %g and gone", result.vanished_count,

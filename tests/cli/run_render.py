@@ -102,6 +102,22 @@ class Tests:
         for view in ("front", "back", "left", "right", "top", "-120,45"):
             code, _, err = self.run(VASE, "--view", view, "-o", "view.png", *SMALL)
             self.check(f"looks from {view}", code == 0, err)
+        code, _, err = self.run("cut.json", "-o", "group.png", "--level", "0", "--explode=0.3", *SMALL)
+        self.check("moves and colours what is below a bone as one", code == 0 and
+            len(colours(self.path("group.png"))) == 1, err)
+        for word in ("level", "cluster", "material"):
+            code, _, err = self.run("cut.json", "-o", "by.png", "--by", word, *SMALL)
+            self.check(f"colours by {word}", code == 0, err)
+        painted = VASE.replace("vase", "painted_wall")
+        code, _, err = self.run(painted, "-o", "paint.png", "--by", "color", "--view", "front", *SMALL)
+        self.check("shows the colours of vertices", code == 0 and colours(self.path("paint.png")) >= {0, 6}, f"{err}"
+            f"{colours(self.path('paint.png'))}")
+        code, _, err = self.run("cut.json", "-o", "few.png", "--palette", "8", *SMALL)
+        data = open(self.path("few.png"), "rb").read()
+        self.check("draws with few colours", code == 0 and data[25] == 3 and len(data) <
+            len(open(self.path("cut.png"), "rb").read()), err)
+        self.refuses("refuses a palette", 2, '--palette does not take "1"', VASE, "--palette", "1")
+        self.refuses("refuses a level", 2, '--level does not take "deep"', VASE, "--level", "deep")
         self.refuses("refuses no file", 2, "error:")
         self.refuses("refuses an unknown option", 2, "did you mean --size", VASE, "--siez", "3x3")
         self.refuses("refuses a size", 2, '--size does not take "9x9"', VASE, "--size", "9x9")

@@ -8,6 +8,7 @@ Each document gets a folder of its own with a copy of graphs/, and its blocks ru
   ```sh exit=N        must exit N
   ```output           must be contained, line by line and in order, in what the block before printed; a line `…` skips any
   ```json NAME        becomes the file NAME
+  ```json of GRAPH    { node: … }: nodes as they are in that graph, but for comments
   ```json             is JSON on its own (a part to look at)
   ```c NAME           becomes the file NAME and compiles against include/
   ```c NAME run       is linked with the librubble.so beside RUBBLE and run, too; must exit 0
@@ -55,6 +56,13 @@ def contains(printed, expected):
     return None
 
 
+def bare(value):
+    """JSON without its comments."""
+    if isinstance(value, dict):
+        return {k: bare(v) for k, v in value.items() if k != "//"}
+    return [bare(v) for v in value] if isinstance(value, list) else value
+
+
 class Document:
     def __init__(self, rubble, folder):
         self.folder, self.rubble = folder, rubble
@@ -77,6 +85,8 @@ class Document:
         if kind == "output":
             missing = contains(self.printed, body)
             return f"not printed: {missing}; printed was: {self.printed[-600:]}" if missing else ""
+        if kind == "json" and rest[:1] == ["of"]:
+            return self.quotes(rest[1], json.loads(body))
         if kind == "json":
             json.loads(body)
             return self.write(rest, body)
@@ -98,6 +108,12 @@ class Document:
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=300)
         self.printed = p.stdout
         return "" if p.returncode == wanted else f"exit {p.returncode}: {p.stdout.strip()[-600:]}"
+
+    def quotes(self, path, nodes):
+        with open(os.path.join(self.folder, path)) as f:
+            graph = json.load(f)["nodes"]
+        wrong = [n for n in nodes if bare(nodes[n]) != bare(graph.get(n))]
+        return f"{path} has it otherwise: {', '.join(wrong)}" if wrong else ""
 
     def write(self, rest, body):
         if rest:

@@ -224,7 +224,7 @@ typedef struct asset {
     const double (*position)[3];
     const int32_t (*face)[3];
     const int32_t *material;
-    const unsigned char *internal;
+    const unsigned char *internal, *sheet;
     const float (*normal)[3];
     const float (*base_colour)[4];
     const float (*corner_colour)[4];
@@ -245,6 +245,7 @@ static bool read_asset(const rbl_collection *c, asset *a)
         .geometries = rbl_collection_group_size(c, "geometry"),
         .materials = rbl_collection_group_size(c, "material"),
         .parent = attribute(c, "bone", "parent", RBL_INT32),
+        .sheet = attribute(c, "bone", "sheet", RBL_BOOL),
         .level = attribute(c, "bone", "level", RBL_INT32),
         .bone_geometry = attribute(c, "bone", "geometry", RBL_INT32),
         .transform = attribute(c, "bone", "transform", RBL_MAT4),
@@ -409,6 +410,14 @@ static void corner_colour(const asset *a, const settings *s, size_t face, size_t
         out[k] = fminf(fmaxf(a->corner_colour[3 * face + corner][k], 0), 1);
 }
 
+/* The bone that a geometry moves with: a sheet with the piece that it is attached to. */
+static int32_t mover(const asset *a, size_t geometry, int32_t level)
+{
+    int32_t bone = a->geometry_bone[geometry];
+    if (level < 0 && a->sheet && a->sheet[bone] && a->parent[bone] >= 0) return a->parent[bone];
+    return ancestor(a, bone, level);
+}
+
 /* Triangles */
 
 static void fill_triangle(const asset *a, size_t face, const double world[16], const double offset[3],
@@ -445,7 +454,7 @@ static render_triangle *collect_triangles(const asset *a, const settings *s, siz
         moving[b] = NOTHING;
     for (size_t g = 0; g < a->geometries; g++) {
         bounds piece = geometry_bounds(a, g, world[a->geometry_bone[g]]);
-        bounds *group = &moving[ancestor(a, a->geometry_bone[g], s->level)];
+        bounds *group = &moving[mover(a, g, s->level)];
         if (!a->vertex_count[g]) continue;
         grow(group, piece.low);
         grow(group, piece.high);
@@ -455,7 +464,7 @@ static render_triangle *collect_triangles(const asset *a, const settings *s, siz
     double size = fmax(fmax(all.high[0] - all.low[0], all.high[1] - all.low[1]), all.high[2] - all.low[2]);
     for (size_t g = 0; g < a->geometries; g++) {
         double offset[3];
-        explode_offset(&moving[ancestor(a, a->geometry_bone[g], s->level)], &all, s->explode, offset);
+        explode_offset(&moving[mover(a, g, s->level)], &all, s->explode, offset);
         for (int32_t f = 0; f < a->face_count[g]; f++) {
             size_t face = (size_t)(a->face_start[g] + f);
             fill_triangle(
