@@ -7,14 +7,15 @@
 #include "fracture/ops/asset_stats.h"
 #include "fracture/ops/surface.h"
 
-static rbl_status join_roots(rbl_context *ctx, rbl_collection *c)
+rbl_status rbli_join_roots(rbl_context *ctx, rbl_collection *c, size_t *root_count)
 {
     rbl_status status = RBL_OK;
     size_t bones = rbli_collection_size(c, "bone"), roots = 0;
     const int32_t *parent = rbli_collection_read(c, "bone", "parent", RBL_INT32);
     for (size_t b = 0; b < bones; b++)
         roots += parent[b] < 0;
-    if (roots == 1) return RBL_OK;
+    if (root_count) *root_count = roots;
+    if (roots <= 1) return RBL_OK;
     int32_t none = -1, first;
     const char *name = "root";
     void *out;
@@ -55,7 +56,7 @@ rbl_status rbli_finish_asset(rbl_context *ctx, const rbl_collection *in, rbl_col
         return rbli_fail(ctx, RBL_ERR_COLLECTION, "the collection has no bone: there is nothing to finish");
     RBL_TRY(rbli_collection_validate(ctx, in, RBLI_VALIDATE_RANGES));
     RBL_TRY(rbli_collection_copy(ctx, in, &made));
-    RBL_TRY(join_roots(ctx, made));
+    RBL_TRY(rbli_join_roots(ctx, made, NULL));
     RBL_TRY(rbli_surface_measure(ctx, made, 0));
     RBL_TRY(write_measures(ctx, made));
     *out = made;

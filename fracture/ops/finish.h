@@ -13,4 +13,9 @@
 /// @return RBL_OK · RBL_ERR_COLLECTION · RBL_ERR_NO_MEMORY · RBL_ERR_CANCELLED
 rbl_status rbli_finish_asset(rbl_context *ctx, const rbl_collection *in, rbl_collection **out);
 
+/// Several roots become children of a new one named "root", keeping their places in the world.
+/// @param roots receives how many there were; may be NULL
+/// @return RBL_OK · RBL_ERR_COLLECTION · RBL_ERR_NO_MEMORY
+rbl_status rbli_join_roots(rbl_context *ctx, rbl_collection *collection, size_t *roots);
+
 #endif

@@ -7,7 +7,7 @@
 #include "fracture/io/write.h"
 #include "tests/nodes/node_help.h"
 
-/* SplitIslands, CollisionSamples, RecomputeNormals, ExplodedView and ColorPieces. */
+/* SplitIslands, CollisionSamples, RecomputeNormals, ValidateCollection, ExplodedView and ColorPieces. */
 
 static double total_volume(const rbl_collection *c)
 {
@@ -168,6 +168,31 @@ static void samples_are_vertices_and_points_of_the_surface(void **state)
     end_run(&g);
 }
 
+static void json_tells_how_many_samples_there_are(void **state)
+{
+    (void)state;
+    rbl_context *ctx = make_context(1);
+    graph_run g = run_nodes("\"row\": {\"type\": \"test.Boxes\"},\n\"all\": {\"type\": \"CollisionSamples\", "
+                            "\"in\": {\"collection\": \"row\"}, \"params\": {\"spacing\": 2}}",
+        RBL_OK);
+    char path[100], text[4000] = "";
+    snprintf(path, sizeof path, "/tmp/rubble_samples_%d.json", (int)getpid());
+    for (int with = 0; with < 2; with++) {
+        rbli_file_writer *writer = NULL;
+        assert_ok(ctx, rbli_file_writer_open(ctx, path, &writer));
+        assert_ok(ctx, rbli_write_json(ctx, collection_of(&g, with ? "all" : "row"), writer));
+        assert_ok(ctx, rbli_file_writer_commit(ctx, writer));
+        FILE *file = fopen(path, "rb");
+        size_t count = fread(text, 1, sizeof text - 1, file);
+        text[count] = 0;
+        fclose(file);
+        assert_int_equal(strstr(text, "\"collision_samples\": 8") != NULL, with);
+    }
+    unlink(path);
+    end_run(&g);
+    finish_context(ctx);
+}
+
 static void each_cutter_gives_its_pieces_samples(void **state)
 {
     (void)state;
@@ -312,6 +337,35 @@ static void tangents_reach_files(void **state)
     finish_context(ctx);
 }
 
+static void collections_are_reported_and_tidied(void **state)
+{
+    (void)state;
+    graph_run g = run_nodes(
+        "\"row\": {\"type\": \"test.Boxes\", \"params\": {\"count\": 2, \"group\": true}},\n"
+        "\"all\": {\"type\": \"ValidateCollection\", \"in\": {\"collection\": \"row\"}},\n"
+        "\"ball\": {\"type\": \"MakePrimitive\"},\n"
+        "\"slice\": {\"type\": \"SliceCutter\", \"in\": {\"collection\": \"ball\"}, \"params\": {\"slices\": "
+        "[1, 0, 0]}},\n"
+        "\"one\": {\"type\": \"ValidateCollection\", \"in\": {\"collection\": \"slice\"}, \"params\": "
+        "{\"remove_clusters_of_one\": true, \"remove_dangling_clusters\": true}}",
+        RBL_OK);
+    assert_true(rbli_hash_equal(
+        rbli_collection_hash(collection_of(&g, "row")), rbli_collection_hash(collection_of(&g, "all"))));
+    const char *report = rbl_value_string(rbl_run_value(g.run, "all.report"));
+    assert_non_null(strstr(report, "{\"valid\": true, \"fault\": null, \"pieces\": 4, \"open_pieces\": 0"));
+    assert_true(rbl_value_number(rbl_run_value(g.run, "all.valid")) == 1);
+    assert_true(said(&g, "4 pieces, all closed: valid"));
+    /* root → box → two slices: the root stays, though it has one child */
+    assert_true(rbli_hash_equal(
+        rbli_collection_hash(collection_of(&g, "slice")), rbli_collection_hash(collection_of(&g, "one"))));
+    end_run(&g);
+    g = run_nodes("\"open\": {\"type\": \"test.Boxes\", \"params\": {\"size\": [1, 1, 0]}},\n"
+                  "\"all\": {\"type\": \"ValidateCollection\", \"in\": {\"collection\": \"open\"}}",
+        RBL_OK);
+    assert_true(said(&g, "1 piece has no volume or is inside out (\"box_0\")"));
+    end_run(&g);
+}
+
 static void colours_tell_apart_what_they_are_by(void **state)
 {
     (void)state;
@@ -381,9 +435,11 @@ int main(void)
         cmocka_unit_test(parts_are_numbered_and_keep_their_surface),
         cmocka_unit_test(cavities_stay_with_what_holds_them),
         cmocka_unit_test(samples_are_vertices_and_points_of_the_surface),
+        cmocka_unit_test(json_tells_how_many_samples_there_are),
         cmocka_unit_test(each_cutter_gives_its_pieces_samples),
         cmocka_unit_test(rough_cuts_become_smooth),
         cmocka_unit_test(tangents_reach_files),
+        cmocka_unit_test(collections_are_reported_and_tidied),
         cmocka_unit_test(colours_tell_apart_what_they_are_by),
         cmocka_unit_test(exploded_views_move_by_their_scale),
     };
