@@ -473,8 +473,9 @@ static rbl_status first_fault(
     RBL_TRY_ALLOC(quiet.messages = rbli_messages_create(ctx->allocator));
     status = rbli_collection_validate(&quiet, c, level);
     if (status == RBL_ERR_COLLECTION) {
-        bool said = rbli_messages_count(quiet.messages) > 0;
-        *fault = rbli_strdup(ctx, said ? rbli_messages_get(quiet.messages, 0)->text : "not valid");
+        /* without memory there is no message */
+        if (rbli_messages_count(quiet.messages) > 0)
+            *fault = rbli_strdup(ctx, rbli_messages_get(quiet.messages, 0)->text);
         status = *fault ? RBL_OK : RBL_ERR_NO_MEMORY;
     }
 done:
