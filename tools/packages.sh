@@ -4,6 +4,10 @@ build_packages="gcc g++ meson ninja-build pkg-config python3 voro++-dev libqhull
 libxxhash-dev libzstd-dev libembree-dev libpng-dev"
 test_packages="libcmocka-dev clang clang-format libclang-rt-14-dev llvm"
 
+# For the page of `rubble view` and its tests, wherever they came from.
+command -v node >/dev/null 2>&1 && command -v npm >/dev/null 2>&1 || test_packages="$test_packages nodejs npm"
+command -v chromium >/dev/null 2>&1 || test_packages="$test_packages chromium"
+
 need_packages() {
     if ! command -v dpkg-query >/dev/null 2>&1; then
         echo "note: not a Debian system; please see to it that these are installed: $*" >&2

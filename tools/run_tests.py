@@ -276,6 +276,7 @@ def full_stage(report, rubble, shared):
             "-Db_sanitize=address,undefined"], clang, r"\S*/fuzz_\w+"):
         fuzzers(report, "build-fuzz", 20)
     if rubble:
+        counted(report, "viewer", [sys.executable, "tests/view/run_view.py", rubble])
         data_suites(report, rubble, shared, "1000")
 
 

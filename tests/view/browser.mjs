@@ -1,13 +1,15 @@
-// The pages of `rubble view` in a real browser: browser.mjs CHROMIUM FOLDER [PICTURES]
+// The pages of `rubble view` in a real browser: browser.mjs CHROMIUM FOLDER URL [PICTURES]
 //
 // FOLDER holds wall.html, anchored.html, evil.html, many.html and bad.html (run_view.py makes them) and node_modules.
+// URL is where `rubble view FOLDER/live.json --watch` serves its page.
 // PICTURES: a folder for screenshots. Prints a line a test, `N passed, N failed` last.
 
 import assert from 'node:assert/strict'
 import { createRequire } from 'node:module'
+import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 
-const [executablePath, folder, pictures] = process.argv.slice(2)
+const [executablePath, folder, url, pictures] = process.argv.slice(2)
 const { chromium } = createRequire(join(resolve(folder), 'package.json'))('playwright-core')
 const browser = await chromium.launch({ executablePath,
     args: ['--no-sandbox', '--enable-unsafe-swiftshader', '--use-angle=swiftshader', '--disable-background-networking', '--no-first-run'] })
@@ -15,12 +17,12 @@ let passed = 0, failed = 0
 
 /// Opens a page that notes whatever the browser complains about, and every request that leaves the file.
 async function open(name, options = {}) {
-    const context = await browser.newContext({ viewport: { width: 960, height: 640 }, reducedMotion: 'reduce', ...options })
+    const context = await browser.newContext({ viewport: { width: 860, height: 580 }, reducedMotion: 'reduce', ...options })
     const page = await context.newPage()
     page.complaints = []
     page.on('console', (m) => { if (['error', 'warning'].includes(m.type()) && !/GPU stall|GL Driver/.test(m.text())) page.complaints.push(m.text()) })
     page.on('pageerror', (e) => page.complaints.push(e.message))
-    page.on('request', (r) => { if (!/^(file|data|blob):/.test(r.url())) page.complaints.push(`asks for ${r.url()}`) })
+    page.on('request', (r) => { if (!/^(file|data|blob):/.test(r.url()) && !(options.url && r.url().startsWith(options.url))) page.complaints.push(`asks for ${r.url()}`) })
     page.on('dialog', (d) => { page.complaints.push('opens a dialog'); d.dismiss() })
     if (options.before) await page.addInitScript(options.before)
     await page.goto(options.url ?? `file://${resolve(folder, name)}`)
@@ -47,7 +49,7 @@ const frames = (page, n = 3) => page.evaluate((count) => new Promise((done) => {
 const apart = (a, b) => a.map((p, i) => Math.hypot(...p.map((x, k) => x - b[i][k])))
 
 async function shot(page, name) {
-    await frames(page, 4)
+    await frames(page, 2)
     const png = await page.screenshot(pictures ? { path: join(pictures, `${name}.png`) } : {})
     return png.toString('base64')
 }
@@ -78,7 +80,7 @@ async function colors(png, [x, y, w, h]) {
     await helper.close()
     return found
 }
-const SCENE = [20, 90, 600, 460]
+const SCENE = [20, 90, 510, 420]
 
 /// A piece whose middle can be clicked: the first one there is it.
 async function clickable(page) {
@@ -86,7 +88,7 @@ async function clickable(page) {
         const v = window.rubbleView, s = v.inspect()
         for (let i = 0; i < s.names.length; i++) {
             const [x, y] = s.screen[i]
-            if (x < 60 || x > 560 || y < 110 || y > 540) continue
+            if (x < 60 || x > 470 || y < 110 || y > 500) continue
             const bone = v.boneAt(x, y)
             if (bone >= 0 && v.model.names[bone] === s.names[i]) return { x, y, name: s.names[i] }
         }
@@ -308,7 +310,7 @@ await test('holds what the file anchors, by its thresholds and masses', async ()
     const after = await inspect(page), moved = apart(after.places, before.places)
     assert.ok(moved.some((d) => d > 0.05), 'nothing moved')
     assert.ok(moved.every((d, i) => !after.broken.anchored[i] || d < 1e-4), 'an anchored piece moved')
-    const seen = await colors(await shot(page, 'dark'), [640, 600, 20, 20])
+    const seen = await colors(await shot(page, 'dark'), [400, 20, 20, 20])
     assert.ok(seen.mean < 90, 'the page is not dark')
     assert.deepEqual(page.complaints, [])
     await page.context().close()
@@ -358,6 +360,32 @@ await test('says that there is no WebGL', async () => {
 await test('says that data is damaged', async () => {
     page = await open('bad.html')
     assert.match(await text(page, '.fatal'), /no data of rubble/)
+    assert.deepEqual(page.complaints, [])
+    await page.context().close()
+})
+
+await test('loads itself anew when the graph changes, and stays as it was set', async () => {
+    page = await open('', { url })
+    await page.waitForFunction(() => window.rubbleView?.model.pieces.length === 12)
+    await page.evaluate(() => window.rubbleView.setExplode(0.5))
+    await page.keyboard.press('3')
+    await page.keyboard.press('ArrowLeft')
+    const before = await page.evaluate(() => window.rubbleView.state())
+    const file = join(folder, 'live.json'), graph = readFileSync(file, 'utf8')
+    const save = (text) => { writeFileSync(file + '~', text); renameSync(file + '~', file) }
+    save(graph.replaceAll('12', '20'))
+    await page.waitForFunction(() => window.rubbleView?.model.pieces.length === 20)
+    const after = await page.evaluate(() => window.rubbleView.state())
+    assert.deepEqual(after.camera, before.camera)
+    assert.equal(after.explosion, 0.5)
+    assert.equal(after.mode, 'cluster')
+    save(graph.replace('UniformFracture', 'UniformFractur'))
+    await page.locator('#notice').waitFor()
+    assert.match(await text(page, '#notice p'), /did you mean "UniformFracture"/)
+    assert.equal((await inspect(page)).pieces, 20)
+    await shot(page, 'live-problem')
+    save(graph.replaceAll('12', '20'))
+    await page.locator('#notice').waitFor({ state: 'hidden' })
     assert.deepEqual(page.complaints, [])
     await page.context().close()
 })

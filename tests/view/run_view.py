@@ -90,6 +90,21 @@ def make_pages(rubble, folder):
         f.write(re.sub(r'(id="data">)[^<]*', r"\1bm90aGluZyBnb29kIGF0IGFsbA==", page))
 
 
+def start_server(rubble, folder):
+    graph = {"rubble": 1, "nodes": {"box": {"type": "MakePrimitive"}, "cut": {"type": "UniformFracture",
+        "in": {"collection": "box"}, "params": {"min_sites": 12, "max_sites": 12}}}}
+    with open(os.path.join(folder, "live.json"), "w") as f:
+        json.dump(graph, f)
+    with open(os.path.join(folder, "server.log"), "w") as log:
+        server = subprocess.Popen([rubble, "view", "live.json", "--watch"], cwd=folder, stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=log, text=True)
+    found = re.match(r"open (http://127\.0\.0\.1:\d+/)", server.stdout.readline())
+    if not found:
+        server.kill()
+        fail("rubble view --watch serves its page")
+    return server, found.group(1)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("rubble")
@@ -108,8 +123,14 @@ def main():
         make_pages(rubble, folder)
         if a.pictures:
             os.makedirs(a.pictures, exist_ok=True)
-        arguments = ["node", os.path.join(HERE, "browser.mjs"), chromium, folder]
-        sys.exit(subprocess.run(arguments + ([os.path.abspath(a.pictures)] if a.pictures else []), timeout=600).returncode)
+        server, url = start_server(rubble, folder)
+        try:
+            arguments = ["node", os.path.join(HERE, "browser.mjs"), chromium, folder, url]
+            code = subprocess.run(arguments + ([os.path.abspath(a.pictures)] if a.pictures else []), timeout=600).returncode
+        finally:
+            server.terminate()
+            server.wait(timeout=60)
+    sys.exit(code)
 
 
 if __name__ == "__main__":

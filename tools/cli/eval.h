@@ -3,9 +3,24 @@
 
 /// What `rubble eval` and its --watch share.
 
+#include <uv.h>
+
 #include "tools/cli/cli.h"
 
 typedef enum cli_progress { PROGRESS_NONE, PROGRESS_LINE, PROGRESS_PLAIN, PROGRESS_JSON } cli_progress;
+
+/// What a command that watches does besides; all functions are called on the loop's thread.
+typedef struct cli_watch_hooks {
+    void *user;
+    bool (*open)(void *user, uv_loop_t *loop); /* false, with a message: do not begin */
+    void (*close)(void *user);                 /* the loop runs on until all handles are closed */
+    /// Loads what settings->graph names, as rbl_graph_load_file does.
+    rbl_status (*load)(void *user, rbl_engine *engine, rbl_messages **messages, rbl_graph **graph);
+    void (*begins)(void *user);
+    /// An evaluation has ended, or the graph cannot be loaded (run NULL). `messages` may be NULL.
+    void (*ended)(void *user, const rbl_graph *graph, const rbl_run *run, rbl_status status,
+        const rbl_messages *messages);
+} cli_watch_hooks;
 
 typedef struct cli_eval_settings {
     const char *graph, *out, *only, *report, *trace, *progress, *fail_on, *cache;
@@ -14,6 +29,7 @@ typedef struct cli_eval_settings {
     size_t memory, cache_bytes;
     bool no_cache, checked, json, watch;
     cli_progress progress_kind;
+    const cli_watch_hooks *hooks; /* NULL: none */
 } cli_eval_settings;
 
 /// Fills the options of an evaluation; events go to the progress display.

@@ -8,7 +8,7 @@
 #include <strings.h>
 
 static const char help[] =
-    "usage: rubble view FILE [-o PAGE.html] [options]\n"
+    "usage: rubble view FILE [-o PAGE.html | --watch] [options]\n"
     "\n"
     "Writes one HTML file that shows a mesh (.obj .glb .stl .ply .off), a collection (.rbl) or the result of "
     "a\n"
@@ -17,12 +17,17 @@ static const char help[] =
     "and no other file.\n"
     "\n"
     "  -o PAGE.html       file to write; default: FILE's name with .html, in the working folder\n"
+    "  --watch            serve the page on this machine, and load it anew whenever the graph or a file that "
+    "it\n"
+    "                     reads changes, until Ctrl-C\n"
+    "  --port N           of --watch; default 8177, another one when that is taken\n"
     "  --node ID          of a graph: the node to show; default: the last one that gives a collection\n"
     "  --set NAME=VALUE   of a graph: set a variable\n"
     "  --memory BYTES     most memory, like 500M or 4G (default 0: no limit)\n"
     "  --threads N        default 0: one per core\n"
     "\n"
-    "example: rubble view graphs/wall.json --set stones=200 -o wall.html\n";
+    "example: rubble view graphs/wall.json --set stones=200 -o wall.html\n"
+    "         rubble view graphs/wall.json --watch\n";
 
 /* ---- Files ---- */
 
@@ -119,7 +124,7 @@ static int show(const rbl_collection *collection, const view_settings *s, const 
     const char *output = s->output ? s->output : made;
     const char *problem = "there is no collection to show";
     int code = EXIT_EVALUATION;
-    if (collection) problem = view_write_data(collection, view_title(s->file), &data);
+    if (collection) problem = view_write_data(collection, view_title(s->file), NULL, &data);
     if (!problem && (!output || !view_fill_page(page, page_size, &data, &filled))) problem = "out of memory";
     if (problem)
         cli_error("%s: %s", s->file, problem);
@@ -156,14 +161,24 @@ int cli_view(int argc, char **argv)
 {
     view_settings s = {0};
     const cli_option options[] = {{"o", CLI_TEXT, &s.output}, {"node", CLI_TEXT, &s.node},
-        {"set", CLI_LIST, &s.pairs}, {"memory", CLI_BYTES, &s.memory}, {"threads", CLI_NUMBER, &s.threads},
-        {0}};
+        {"set", CLI_LIST, &s.pairs}, {"memory", CLI_BYTES, &s.memory}, {"watch", CLI_FLAG, &s.watch},
+        {"port", CLI_NUMBER, &s.port}, {"threads", CLI_NUMBER, &s.threads}, {0}};
     int code = cli_parse(&(cli_command){"view", help, options, &s.file, 1, 1}, argc, argv);
+    if (code < 0 && (s.port > 65535 || (s.watch && s.output) || (!s.watch && s.port))) {
+        cli_error(s.port > 65535 ? "--port takes a number up to 65535"
+                  : s.watch      ? "--watch serves the page; it takes no -o"
+                                 : "--port needs --watch");
+        code = EXIT_USAGE;
+    }
     if (code < 0) {
         size_t page_size = 0;
         char *page = view_load_page(&page_size); /* before an evaluation that may take long */
         rbl_engine *engine = page ? cli_engine(s.threads, &s.memory) : NULL;
-        code = !page ? EXIT_FILE : !engine ? EXIT_EVALUATION : load_and_show(engine, &s, page, page_size);
+        if (!page || !engine)
+            code = !page ? EXIT_FILE : EXIT_EVALUATION;
+        else
+            code = s.watch ? view_watch(engine, &s, page, page_size)
+                           : load_and_show(engine, &s, page, page_size);
         rbl_engine_destroy(engine);
         free(page);
     }

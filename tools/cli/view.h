@@ -25,5 +25,7 @@ bool view_is_graph(const char *file);
 const char *view_choose_node(const rbl_graph *graph, const char *asked);
 /// The name of a file without its folders.
 const char *view_title(const char *file);
+/// Serves the page and evaluates again whenever something changes, until Ctrl-C. @return exit code
+int view_watch(rbl_engine *engine, const view_settings *settings, const char *page, size_t page_size);
 
 #endif

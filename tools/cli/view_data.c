@@ -10,6 +10,9 @@
 
 #include "tools/cli/summary.h"
 
+/// About 500 MB of page; browsers open no more than that.
+enum { MOST_TRIANGLES = 10 * 1000 * 1000 };
+
 /* ---- Bytes ---- */
 
 void view_bytes_add(view_bytes *bytes, const void *data, size_t size)
@@ -314,7 +317,7 @@ static void add_normal(asset *a, size_t bone, const float normal[3])
 static void add_faces(asset *a)
 {
     begin_array(a, "faces", "u32", a->faces * 3);
-    view_bytes_add(&a->arrays, a->face, a->faces * sizeof *a->face);
+    view_bytes_add(&a->arrays, a->face, a->faces * sizeof *a->face); /* NULL and 0 are fine */
     add_bools(a, "internal", a->internal, a->faces);
     if (a->material) {
         begin_array(a, "material", "u16", a->faces);
@@ -400,13 +403,17 @@ static void add_numbers(view_bytes *json, const double *numbers, size_t count)
     }
 }
 
-static void add_texts(asset *a, const char *title)
+static void add_texts(asset *a, const char *title, const char *live)
 {
     view_bytes *json = &a->json;
     view_bytes_text(json, "{\"program\": ");
     view_bytes_json_string(json, rbl_version_text());
     view_bytes_text(json, ", \"title\": ");
     view_bytes_json_string(json, title);
+    if (live) {
+        view_bytes_text(json, ", \"live\": ");
+        view_bytes_json_string(json, live);
+    }
     view_bytes_text(json, ", \"origin\": [");
     add_numbers(json, a->origin, 3);
     view_bytes_text(json, "], \"names\": [");
@@ -429,14 +436,38 @@ static void add_texts(asset *a, const char *title)
     view_bytes_text(json, "], \"arrays\": {");
 }
 
-const char *view_write_data(const rbl_collection *collection, const char *title, view_bytes *out)
+/// Puts header, text and arrays together. @return whether there was memory
+static bool join_parts(const asset *a, view_bytes *out)
 {
-    asset a;
-    read_asset(collection, &a);
-    if (!is_sound(&a)) return "the collection is damaged";
-    if (!place_bones(&a)) return "out of memory";
-    find_origin(&a);
-    add_texts(&a, title);
+    if (a->json.failed || a->arrays.failed || a->json.size > UINT32_MAX) return false;
+    uint32_t header[4] = {0, 1, (uint32_t)a->json.size, 0};
+    memcpy(header, "RUBV", 4);
+    view_bytes_add(out, header, sizeof header);
+    view_bytes_add(out, a->json.data, a->json.size);
+    view_bytes_add(out, a->arrays.data, a->arrays.size);
+    return !out->failed;
+}
+
+const char *view_write_data(
+    const rbl_collection *collection, const char *title, const char *live, view_bytes *out)
+{
+    static const int32_t none[1];
+    asset a = {.collection = collection,
+        .parent = none,
+        .level = none,
+        .geometry_bone = none,
+        .vertex_start = none,
+        .vertex_count = none,
+        .face_start = none,
+        .face_count = none};
+    if (collection) {
+        read_asset(collection, &a);
+        if (!is_sound(&a)) return "the collection is damaged";
+        if (a.faces > MOST_TRIANGLES) return "it has too many triangles for a page";
+        if (!place_bones(&a)) return "out of memory";
+        find_origin(&a);
+    }
+    add_texts(&a, title, live);
     add_bones(&a);
     add_positions(&a);
     add_faces(&a);
@@ -445,17 +476,9 @@ const char *view_write_data(const rbl_collection *collection, const char *title,
     view_bytes_text(&a.json, "}}");
     pad(&a.json, ' ');
     pad(&a.arrays, 0);
-    bool failed = a.json.failed || a.arrays.failed || a.json.size > UINT32_MAX;
-    if (!failed) {
-        uint32_t header[4] = {0, 1, (uint32_t)a.json.size, 0};
-        memcpy(header, "RUBV", 4);
-        view_bytes_add(out, header, sizeof header);
-        view_bytes_add(out, a.json.data, a.json.size);
-        view_bytes_add(out, a.arrays.data, a.arrays.size);
-        failed = out->failed;
-    }
+    bool good = join_parts(&a, out);
     free(a.world);
     free(a.json.data);
     free(a.arrays.data);
-    return failed ? "out of memory" : NULL;
+    return good ? NULL : "out of memory";
 }

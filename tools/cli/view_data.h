@@ -7,7 +7,7 @@
 ///     JSON text, padded with spaces to a multiple of 8
 ///     arrays, each at a multiple of 8 bytes from the end of the text
 ///
-/// The JSON object has `title`, `program`, `origin` [x, y, z], `names` (of bones), `materials` [{name,
+/// The JSON object has `title`, `program`, `live` (text, may be missing), `origin` [x, y, z], `names` (of bones), `materials` [{name,
 /// color}], and `arrays`: {NAME: [type, offset, count]}, where type is i8, u8, u16, u32, i32, f32 or f64 and
 /// count is in numbers. Positions are floats in world space at rest, relative to `origin`.
 /// tools/view/src/data.js reads it.
@@ -25,9 +25,12 @@ void view_bytes_add(view_bytes *bytes, const void *data, size_t size);
 void view_bytes_text(view_bytes *bytes, const char *text);
 void view_bytes_json_string(view_bytes *bytes, const char *text);
 
-/// @param title  what the person asked to see, such as the file's name
-/// @param out    appended to
+/// @param collection  NULL: an asset without pieces
+/// @param title       what the person asked to see, such as the file's name
+/// @param live        for a page that is served and loaded anew: what tells its results apart; NULL: a file
+/// @param out         appended to
 /// @return NULL · what is wrong, a constant text
-const char *view_write_data(const rbl_collection *collection, const char *title, view_bytes *out);
+const char *view_write_data(
+    const rbl_collection *collection, const char *title, const char *live, view_bytes *out);
 
 #endif

@@ -201,7 +201,9 @@ static void on_done(void *user, rbl_status status, rbl_run *run)
         if (w->settings->progress_kind == PROGRESS_LINE) fputs("\r\033[K", stderr);
         rbl_run_destroy(run);
     } else {
+        const cli_watch_hooks *hooks = w->settings->hooks;
         if (run) tell_nodes(run);
+        if (hooks) hooks->ended(hooks->user, w->graph, run, status, run ? rbl_run_messages(run) : NULL);
         cli_eval_tell(w->settings, status, run, w->warning_count);
     }
     if (w->ending) return;
@@ -217,13 +219,17 @@ static void load(watcher *w)
 {
     rbl_messages *messages = NULL;
     rbl_graph *graph = NULL;
-    rbl_status status = rbl_graph_load_file(w->engine, w->settings->graph, &messages, &graph);
+    const cli_watch_hooks *hooks = w->settings->hooks;
+    rbl_status status = hooks ? hooks->load(hooks->user, w->engine, &messages, &graph)
+                              : rbl_graph_load_file(w->engine, w->settings->graph, &messages, &graph);
     cli_print_messages(messages);
     if (status != RBL_OK && !rbl_messages_count_of(messages, RBL_ERROR))
         cli_error("%s", rbl_status_text(status));
     w->warning_count = rbl_messages_count_of(messages, RBL_WARNING);
+    if (status != RBL_OK && hooks) hooks->ended(hooks->user, NULL, NULL, status, messages);
     rbl_messages_destroy(messages);
     if (status != RBL_OK || cli_set_variables(graph, &w->settings->pairs) != EXIT_DONE) {
+        if (status == RBL_OK && hooks) hooks->ended(hooks->user, NULL, NULL, RBL_ERR_GRAPH, NULL);
         rbl_graph_destroy(graph);
         return;
     }
@@ -248,8 +254,11 @@ static void begin(watcher *w)
     if (w->ending) return;
     rbl_evaluate_options options;
     cli_eval_options(w->settings, NULL, &options);
+    if (w->settings->hooks) w->settings->hooks->begins(w->settings->hooks->user);
     rbl_status status = rbl_uv_evaluate(&w->loop, w->graph, &options, on_done, w, &w->evaluation);
     if (status == RBL_ERR_NOT_FOUND) {
+        const cli_watch_hooks *hooks = w->settings->hooks;
+        if (hooks) hooks->ended(hooks->user, w->graph, NULL, status, NULL);
         cli_eval_tell_unknown_node(w->graph, w->settings);
         refresh(w);
     } else if (status != RBL_OK) {
@@ -307,6 +316,7 @@ static void close_loop(watcher *w)
     while (w->evaluation)
         uv_run(&w->loop, UV_RUN_ONCE);
     forget_folders(w);
+    if (w->settings->hooks) w->settings->hooks->close(w->settings->hooks->user);
     uv_close((uv_handle_t *)&w->settle, NULL);
     uv_close((uv_handle_t *)&w->poll, NULL);
     uv_close((uv_handle_t *)&w->interrupt, NULL);
@@ -322,8 +332,13 @@ int cli_watch(rbl_engine *engine, cli_eval_settings *s)
         cli_error("the watcher cannot be started");
         return EXIT_EVALUATION;
     }
-    add_file(&w, s->graph, true);
-    begin(&w);
+    if (s->hooks && !s->hooks->open(s->hooks->user, &w.loop)) {
+        w.code = EXIT_FILE;
+        w.ending = true;
+    } else {
+        add_file(&w, s->graph, true);
+        begin(&w);
+    }
     while (!w.ending)
         uv_run(&w.loop, UV_RUN_ONCE);
     close_loop(&w);

@@ -15,11 +15,16 @@ export function recall() {
     }
 }
 
-/// Listens to the server. `state` gives what is to be kept over a new load.
-export function follow(state) {
+/// Listens to the server. @param live  the result that this page shows; `state` gives what is kept over a new load
+export function follow(live, state) {
     const events = new EventSource('/events')
     let lost = false
-    events.addEventListener('result', () => {
+    events.addEventListener('result', (e) => {
+        if (e.data === live) {
+            notice('')
+            say('Up to date')
+            return
+        }
         try {
             sessionStorage.setItem(KEY, JSON.stringify(state()))
         } catch { /* without storage the new page begins afresh */ }

@@ -61,7 +61,7 @@ class Viewer {
         $('colors').replaceChildren(...Object.entries(modes).map(([value, { label }]) => element('label', {},
             element('input', { type: 'radio', name: 'color', value, checked: value === this.mode }),
             element('span', { textContent: label }))))
-        if (!model.pieces.length) notice('There is no piece in this file.')
+        if (!model.pieces.length && !data.live) notice(data.live === '' ? 'Waiting for the first result …' : 'There is no piece in this file.')
         fillKeys()
     }
 
@@ -426,9 +426,9 @@ function begin() {
         $('data').remove()
         const viewer = new Viewer(data)
         window.rubbleView = viewer
-        if (data.live) {
+        if (data.live !== undefined) {
             viewer.restore(recall())
-            follow(() => viewer.state())
+            follow(data.live, () => viewer.state())
         }
     } catch (error) {
         fatal(error.message ?? String(error))
