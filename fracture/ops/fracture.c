@@ -690,6 +690,7 @@ static rbl_status assemble(
     RBL_TRY(count_empty_cells(ctx, job, &out->empty_cell_count));
     out->vanished_count = job->vanished_count;
     out->noise_spacing = job->noise_spacing;
+    out->moved_count = job->moved_count;
     out->reduced_count = job->reduced_count;
 done:
     return status;

@@ -51,8 +51,9 @@ typedef struct rbli_fracture_result {
     size_t empty_cell_count; /* cells of all complexes that gave no piece, those that vanished not counted */
     size_t vanished_count;   /* cells too small for the gap */
     double noise_spacing;    /* the largest spacing of points used, 0 without noise */
+    size_t moved_count;      /* points that noise displaced */
     size_t
-        reduced_count; /* points displaced less than the noise says, so that cuts do not cross themselves */
+        reduced_count; /* points of these displaced less than the noise says, so that cuts do not cross themselves */
     size_t lost_count; /* bones that lie wholly in gaps: they stay whole */
 } rbli_fracture_result;
 

@@ -151,6 +151,7 @@ static rbl_status add_noise(rbl_context *ctx, fracture_job *job, size_t first, s
     rbli_cell_complex_destroy(ctx, *complex);
     *complex = rough;
     job->noise_spacing = fmax(job->noise_spacing, report.spacing);
+    job->moved_count += report.moved_count;
     job->reduced_count += report.reduced_count;
 done:
     rbli_free(ctx, meshes);

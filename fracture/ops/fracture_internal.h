@@ -28,7 +28,7 @@ typedef struct fracture_job {
     bone_cut *cuts;
     size_t cut_count;
     rbli_cell_complex *shared, *shared_gapless;
-    size_t vanished_count, reduced_count;
+    size_t vanished_count, moved_count, reduced_count;
     double noise_spacing;
 } fracture_job;
 

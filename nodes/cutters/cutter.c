@@ -78,9 +78,12 @@ static void say_noise(rbl_context *ctx, const rbli_noise_options *o, const rbli_
         rbli_warn(ctx,
             "noise: points %.4g apart are too far for frequency %.4g: up to %.4g follows the noise",
             o->point_spacing, o->noise.frequency, 0.25 / o->noise.frequency);
-    if (result->reduced_count)
-        rbli_note(ctx, "noise: %zu point%s moved less, so that no cut crosses itself", result->reduced_count,
-            result->reduced_count == 1 ? " is" : "s are");
+    static const char text[] = "noise: %zu of %zu point%s moved less, so that no cut crosses itself";
+    const char *are = result->moved_count == 1 ? " is" : "s are";
+    if (result->reduced_count * 100 > result->moved_count)
+        rbli_warn(ctx, text, result->reduced_count, result->moved_count, are);
+    else if (result->reduced_count)
+        rbli_note(ctx, text, result->reduced_count, result->moved_count, are);
 }
 
 rbl_status rbli_cutter_read_common(rbl_context *ctx, rbl_call *call, rbli_fracture_options *out)

@@ -253,6 +253,39 @@ static void rough_complexes_are_embedded(void **state)
     finish_context(ctx);
 }
 
+/// At 2 % of the object, with the default frequency and with its double; counts of points and seeds are chosen for time.
+static void less_than_a_hundredth_is_reduced_at_two_percent(void **state)
+{
+    (void)state;
+    rbl_context *ctx = make_context(2);
+    test_mesh mesh = make_box(0.06, 0.06, 0.06, 0.94, 0.94, 0.94);
+    rbli_mesh_view view = view_of(&mesh);
+    static const double settings[][2] = {{0.1, 2.5}, {0.05, 2.5}, {0.05, 5}, {0.025, 5}};
+    for (size_t cells = 20; cells <= 100; cells *= 5)
+        for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
+            size_t reduced = 0, moved = 0;
+            for (uint32_t seed = 1; seed <= 3; seed++) {
+                rbli_cell_complex *k = make_kind(ctx, VORONOI, seed, cells), *rough = NULL;
+                rbli_noise_options o = rbli_noise_default_options();
+                rbli_noise_report report;
+                o.noise.amplitude = 0.02;
+                o.noise.frequency = settings[i][1];
+                o.noise.seed = seed;
+                o.point_spacing = settings[i][0];
+                assert_ok(ctx, rbli_noise_complex(ctx, k, &o, &view, 1, &report, &rough));
+                reduced += report.reduced_count;
+                moved += report.moved_count;
+                rbli_cell_complex_destroy(ctx, rough);
+                rbli_cell_complex_destroy(ctx, k);
+            }
+            print_message("%zu cells, spacing %g, frequency %g: %zu of %zu reduced\n", cells, settings[i][0],
+                settings[i][1], reduced, moved);
+            assert_true(moved > 500 && reduced * 100 < moved);
+        }
+    free_mesh(&mesh);
+    finish_context(ctx);
+}
+
 static void few_points_are_reduced_at_small_amplitude(void **state)
 {
     (void)state;
@@ -385,6 +418,7 @@ int main(void)
         cmocka_unit_test(noise_is_bounded_smooth_and_the_same_again),
         cmocka_unit_test(facets_are_triangulated_without_a_gap),
         cmocka_unit_test(rough_complexes_are_embedded),
+        cmocka_unit_test(less_than_a_hundredth_is_reduced_at_two_percent),
         cmocka_unit_test(few_points_are_reduced_at_small_amplitude),
         cmocka_unit_test(zero_displacement_leaves_the_surfaces_flat),
         cmocka_unit_test(nothing_moves_away_from_the_mesh),
