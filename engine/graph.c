@@ -301,6 +301,20 @@ rbl_status rbl_graph_set_variable(
     return index == SIZE_MAX ? RBL_ERR_NOT_FOUND : set_variable(graph, index, json, list);
 }
 
+/// Whether a text is a JSON value at all.
+static bool is_json(rbl_graph *graph, const char *text)
+{
+    rbl_messages *unheard = NULL;
+    rbli_source *source = NULL;
+    rbli_json *json = NULL;
+    bool good = rbli_messages_open(graph->engine->allocator, &unheard) == RBL_OK &&
+                parse_text(graph, "value", text, unheard, &source, &json) == RBL_OK;
+    rbli_json_destroy(json);
+    rbli_source_release(source);
+    rbl_messages_destroy(unheard);
+    return good;
+}
+
 rbl_status rbl_graph_set_variable_text(
     rbl_graph *graph, const char *name, const char *text, rbl_messages **messages)
 {
@@ -320,6 +334,14 @@ rbl_status rbl_graph_set_variable_text(
         rbli_text_puts(&json, text);
     char *taken = NULL;
     status = rbli_text_take(&json, &taken);
+    if (status == RBL_OK && !is_json(graph, taken)) {
+        char pointer[96];
+        snprintf(pointer, sizeof pointer, "/vars/%s", name);
+        rbli_place place = {.source = NULL, .offset = SIZE_MAX, .pointer = pointer};
+        rbli_message_addf(list, RBL_ERROR, RBL_ERR_GRAPH, &place, NULL, "\"%s\" must be %s, not \"%s\"", name,
+            rbli_param_type_words(type), text);
+        status = RBL_ERR_GRAPH;
+    }
     if (status == RBL_OK) status = set_variable(graph, index, taken, list);
     rbli_allocator_free(graph->engine->allocator, taken);
     return status;

@@ -1,9 +1,46 @@
 /// The files that a graph's results depend on.
 
+#include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "engine/engine.h"
 #include "fracture/base/alloc.h"
+
+/// What a warning about a missing file needs.
+typedef struct searcher {
+    rbl_messages *messages;
+    const rbli_graph_node *node;
+} searcher;
+
+static rbl_status look_for_param(void *user, const rbl_param *param)
+{
+    const searcher *s = user;
+    struct stat info;
+    if (stat(param->string, &info) == 0) return RBL_OK;
+    bool placed = param->offset != RBLI_JSON_NONE;
+    rbli_place place = {s->node->document->source, placed ? param->offset : s->node->id_offset, s->node->id,
+        rbl_param_pointer(param)};
+    rbli_message_addf(
+        s->messages, RBL_WARNING, RBL_OK, &place, NULL, "%s: %s", param->string, strerror(errno));
+    return RBL_OK;
+}
+
+rbl_status rbl_graph_look_for_files(const rbl_graph *graph, rbl_messages **messages)
+{
+    rbl_status status = rbli_messages_open(graph->engine->allocator, messages);
+    if (status != RBL_OK) return status;
+    uv_mutex_lock((uv_mutex_t *)&graph->mutex);
+    size_t first = rbl_messages_count(*messages);
+    for (const rbl_graph *g = graph; g; g = g == graph ? graph->bodies : g->next_body)
+        for (size_t i = 0; i < g->node_count; i++) {
+            searcher s = {*messages, &g->nodes[i]};
+            if (g->nodes[i].params) rbli_params_each_path(g->nodes[i].params, look_for_param, &s);
+        }
+    rbli_messages_sort(*messages, first);
+    uv_mutex_unlock((uv_mutex_t *)&graph->mutex);
+    return RBL_OK;
+}
 
 typedef struct collector {
     rbl_context ctx;

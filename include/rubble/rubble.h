@@ -224,6 +224,9 @@ RBL_API const char *rbl_graph_file(const rbl_graph *graph);
 /// @return RBL_OK · RBL_ERR_NO_MEMORY
 RBL_API rbl_status rbl_graph_each_file(
     const rbl_graph *graph, void (*fn)(void *user, const char *path, bool is_graph), void *user);
+/// Warns of every file that parameters name and that is not there.
+/// @return RBL_OK · RBL_ERR_NO_MEMORY
+RBL_API rbl_status rbl_graph_look_for_files(const rbl_graph *graph, rbl_messages **messages);
 /// Nodes in the order of the file.
 RBL_API size_t rbl_graph_node_count(const rbl_graph *graph);
 RBL_API const char *rbl_graph_node_id(const rbl_graph *graph, size_t node);

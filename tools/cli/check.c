@@ -8,7 +8,8 @@
 static const char help[] =
     "usage: rubble check GRAPH [--set NAME=VALUE]… [--json]\n"
     "\n"
-    "Reads a graph and reports every mistake in it, with its place. Nothing is evaluated.\n"
+    "Reads a graph and reports every mistake in it, with its place, and files that are missing. Nothing is\n"
+    "evaluated.\n"
     "\n"
     "  --set NAME=VALUE     set a variable\n"
     "  --fail-on warning    exit 1 when there is a warning\n"
@@ -33,8 +34,9 @@ static int check(rbl_engine *engine, const char *file, const cli_list *pairs, bo
     rbl_graph *graph = NULL;
     rbl_status status = rbl_graph_load_file(engine, file, &messages, &graph);
     int code = cli_exit_code(status);
+    if (code == EXIT_DONE) code = cli_set_variables_quietly(graph, pairs, &messages);
+    if (code == EXIT_DONE) rbl_graph_look_for_files(graph, &messages);
     if (!json) cli_print_messages(messages);
-    if (code == EXIT_DONE) code = cli_set_variables(graph, pairs);
     if (code == EXIT_DONE && fail_on_warning && rbl_messages_count_of(messages, RBL_WARNING))
         code = EXIT_EVALUATION;
     if (json)

@@ -78,6 +78,8 @@ rbl_engine *cli_engine_with_cache(
     long thread_count, const size_t *memory_bytes, const char *cache_folder, const size_t *cache_bytes);
 /// Sets NAME=VALUE pairs; what is wrong is printed. @return exit code
 int cli_set_variables(rbl_graph *graph, const cli_list *pairs);
+/// The same; what is wrong goes to the list.
+int cli_set_variables_quietly(rbl_graph *graph, const cli_list *pairs, rbl_messages **messages);
 /// Makes a graph whose one node, "file", reads a mesh or a .rbl file; what is wrong is printed. @return exit
 /// code; *graph is set on EXIT_DONE only
 int cli_load_file_graph(rbl_engine *engine, const char *file, rbl_graph **graph);

@@ -122,6 +122,15 @@ rbl_engine *cli_engine_with_cache(
 
 int cli_set_variables(rbl_graph *graph, const cli_list *pairs)
 {
+    rbl_messages *messages = NULL;
+    int code = cli_set_variables_quietly(graph, pairs, &messages);
+    cli_print_messages(messages);
+    rbl_messages_destroy(messages);
+    return code;
+}
+
+int cli_set_variables_quietly(rbl_graph *graph, const cli_list *pairs, rbl_messages **messages)
+{
     int code = EXIT_DONE;
     for (size_t i = 0; i < pairs->count; i++) {
         const char *equals = strchr(pairs->items[i], '=');
@@ -135,10 +144,7 @@ int cli_set_variables(rbl_graph *graph, const cli_list *pairs)
         if (!name) return EXIT_EVALUATION;
         memcpy(name, pairs->items[i], length);
         name[length] = '\0';
-        rbl_messages *messages = NULL;
-        rbl_status status = rbl_graph_set_variable_text(graph, name, equals + 1, &messages);
-        cli_print_messages(messages);
-        rbl_messages_destroy(messages);
+        rbl_status status = rbl_graph_set_variable_text(graph, name, equals + 1, messages);
         free(name);
         if (status != RBL_OK && code == EXIT_DONE) code = cli_exit_code(status);
     }
