@@ -68,6 +68,10 @@ static rbl_status append_value(rbl_context *ctx, byte_array *to, const rbl_value
         rbl_value_box(value, box[0], box[1]);
         RBL_TRY(append(ctx, to, box, sizeof box));
         break;
+    case RBL_VALUE_VEC3:
+        rbl_value_vec3(value, box[0]);
+        RBL_TRY(append(ctx, to, box[0], sizeof box[0]));
+        break;
     case RBL_VALUE_SELECTION: {
         const rbli_selection *selection = rbli_value_get_selection(value);
         rbli_hash topology = rbli_selection_topology(selection);
@@ -325,6 +329,10 @@ static rbl_status restore_value(
         if (count != sizeof box) return malformed(ctx, "a box of a wrong size");
         memcpy(box, bytes, sizeof box);
         return rbl_value_create_box(ctx, box[0], box[1], out);
+    case RBL_VALUE_VEC3:
+        if (count != sizeof box[0]) return malformed(ctx, "a vector of a wrong size");
+        memcpy(box[0], bytes, sizeof box[0]);
+        return rbl_value_create_vec3(ctx, box[0], out);
     case RBL_VALUE_SELECTION:
         return restore_selection(ctx, bytes, count, out);
     case RBL_VALUE_BOOL:

@@ -328,7 +328,7 @@ rbl_status rbl_graph_set_variable_text(
     rbli_text_init(&json, graph->engine->allocator);
     if (type == RBL_PARAM_STRING || type == RBL_PARAM_PATH || type == RBL_PARAM_ENUM)
         rbli_text_json_string(&json, text);
-    else if (type == RBL_PARAM_VEC3 && !strchr(text, '['))
+    else if ((type == RBL_PARAM_VEC3 || type == RBL_PARAM_INT3) && !strchr(text, '['))
         rbli_text_printf(&json, "[%s]", text);
     else
         rbli_text_puts(&json, text);

@@ -21,6 +21,9 @@ static rbl_value_kind kind_of_param(rbl_param_type type)
         return RBL_VALUE_INT;
     case RBL_PARAM_FLOAT:
         return RBL_VALUE_FLOAT;
+    case RBL_PARAM_VEC3:
+    case RBL_PARAM_INT3:
+        return RBL_VALUE_VEC3;
     default:
         return RBL_VALUE_STRING;
     }
@@ -40,6 +43,8 @@ static rbl_status path_value(rbl_context *ctx, const char *path, rbl_value **out
 
 static rbl_status param_value(rbl_context *ctx, const rbl_param *param, rbl_value **out)
 {
+    double vector[3];
+    int64_t integers[3];
     switch (param->desc->type) {
     case RBL_PARAM_BOOL:
         return rbl_value_create_number(ctx, RBL_VALUE_BOOL, rbl_param_bool(param), out);
@@ -48,6 +53,14 @@ static rbl_status param_value(rbl_context *ctx, const rbl_param *param, rbl_valu
         return rbl_value_create_number(ctx, RBL_VALUE_INT, (double)rbl_param_int(param), out);
     case RBL_PARAM_FLOAT:
         return rbl_value_create_number(ctx, RBL_VALUE_FLOAT, rbl_param_float(param), out);
+    case RBL_PARAM_VEC3:
+        rbl_param_vec3(param, vector);
+        return rbl_value_create_vec3(ctx, vector, out);
+    case RBL_PARAM_INT3:
+        rbl_param_int3(param, integers);
+        for (size_t k = 0; k < 3; k++)
+            vector[k] = (double)integers[k];
+        return rbl_value_create_vec3(ctx, vector, out);
     case RBL_PARAM_PATH:
         return path_value(ctx, rbl_param_string(param), out);
     default:
@@ -78,7 +91,7 @@ static rbl_status pass_inputs(rbl_context *ctx, rbl_call *call)
 }
 
 static const char input_types[] =
-    "collection, points, box, selection, int, float, bool, string, path, seed, enum";
+    "collection, points, box, selection, int, float, bool, string, path, seed, enum, vec3, int3";
 
 /// The kind of a connection that a word names, 0 for another word.
 static rbl_value_kind port_kind(const char *word)
@@ -92,7 +105,7 @@ static rbl_value_kind port_kind(const char *word)
 static const char *input_type(rbli_loader *l, uint32_t input)
 {
     static const char *const words[] = {"collection", "points", "box", "selection", "int", "float", "bool",
-        "string", "path", "seed", "enum", NULL};
+        "string", "path", "seed", "enum", "vec3", "int3", NULL};
     if (rbli_loader_at(l, input)->type != RBLI_JSON_OBJECT) {
         rbli_loader_tell_type(l, input, NULL, "an input", "an object like {\"type\": \"collection\"}");
         return NULL;
@@ -135,10 +148,26 @@ static const char *value_text(rbli_loader *l, uint32_t value)
     return text;
 }
 
+/// A path as JSON text that means the same file in every folder.
+static const char *path_text(rbli_loader *l, const char *path)
+{
+    char folder[4096] = "";
+    rbli_text whole, json;
+    rbli_text_init(&whole, l->allocator);
+    rbli_text_init(&json, l->allocator);
+    if (*path && *path != '/' && getcwd(folder, sizeof folder)) rbli_text_printf(&whole, "%s/", folder);
+    rbli_text_puts(&whole, path);
+    if (!whole.failed) rbli_text_json_string(&json, whole.data ? whole.data : "");
+    const char *text = whole.failed || json.failed ? NULL : rbli_loader_join(l, "", json.data);
+    l->out_of_memory |= !text;
+    rbli_text_free(&whole);
+    rbli_text_free(&json);
+    return text;
+}
+
 static void read_value_input(rbli_loader *l, uint32_t input, bool optional, rbl_param_desc *desc)
 {
-    static const char *const keys[] = {"type", "default", "min", "max", "words", "text", NULL};
-    rbli_loader_check_keys(l, input, NULL, keys);
+    rbli_loader_check_keys(l, input, NULL, rbli_declaration_keys);
     rbli_variable variable = {.name = (char *)rbli_loader_at(l, input)->key};
     variable.desc.name = variable.name;
     bool failed = l->failed;
@@ -146,16 +175,15 @@ static void read_value_input(rbli_loader *l, uint32_t input, bool optional, rbl_
     rbli_load_declaration(l, input, &variable);
     bool has_value = variable.value && !l->failed;
     l->failed |= failed;
-    rbli_params_release(variable.value);
     *desc = variable.desc;
-    uint32_t value = rbli_json_member(l->json, input, "default");
-    if (value != RBLI_JSON_NONE && desc->type == RBL_PARAM_PATH)
-        rbli_loader_tell(l, RBL_ERROR, value, rbli_loader_at(l, value)->key_offset, NULL, NULL,
-            "an input of type path has no \"default\"");
+    uint32_t value = rbli_loader_member(l, l->json, input, "default", rbli_declaration_keys);
+    if (has_value && desc->type == RBL_PARAM_PATH)
+        desc->default_json = path_text(l, rbl_param_string(rbli_params_root(variable.value)));
     else if (has_value)
         desc->default_json = value_text(l, value);
+    rbli_params_release(variable.value);
     desc->optional = !desc->default_json && (optional || value != RBLI_JSON_NONE);
-    if (!desc->type) desc->type = RBL_PARAM_STRING; /* reported */
+    if (!desc->type) desc->type = RBL_PARAM_STRING, desc->optional = true; /* reported */
 }
 
 /// The ports and parameters of "inputs", a member of the graph `object`.

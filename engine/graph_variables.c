@@ -18,6 +18,7 @@ static const struct {
     {"seed", RBL_PARAM_SEED},
     {"enum", RBL_PARAM_ENUM},
     {"vec3", RBL_PARAM_VEC3},
+    {"int3", RBL_PARAM_INT3},
 };
 
 const char *const rbli_declaration_keys[] = {"type", "default", "min", "max", "words", "text", NULL};
@@ -56,7 +57,7 @@ static void read_variable_type(rbli_loader *l, uint32_t object, rbli_variable *v
     char hint[160];
     const char *best = rbli_other_type_word(rbli_loader_at(l, type)->string);
     if (!best) best = nearest.best;
-    snprintf(hint, sizeof hint, "%s%s%sallowed: int, float, bool, string, path, seed, enum, vec3",
+    snprintf(hint, sizeof hint, "%s%s%sallowed: int, float, bool, string, path, seed, enum, vec3, int3",
         best ? "did you mean \"" : "", best ? best : "", best ? "\"?\n" : "");
     rbli_loader_tell(l, RBL_ERROR, type, rbli_loader_at(l, type)->offset, NULL, hint,
         "unknown type \"%s\" of a variable", rbli_loader_at(l, type)->string);
@@ -65,8 +66,8 @@ static void read_variable_type(rbli_loader *l, uint32_t object, rbli_variable *v
 static void read_variable_bounds(rbli_loader *l, uint32_t object, rbli_variable *variable)
 {
     rbl_param_type type = variable->desc.type;
-    bool number =
-        type == RBL_PARAM_INT || type == RBL_PARAM_FLOAT || type == RBL_PARAM_SEED || type == RBL_PARAM_VEC3;
+    bool number = type == RBL_PARAM_INT || type == RBL_PARAM_FLOAT || type == RBL_PARAM_SEED ||
+                  type == RBL_PARAM_VEC3 || type == RBL_PARAM_INT3;
     const char *names[2] = {"min", "max"};
     double bounds[2] = {-1.7976931348623157e308, 1.7976931348623157e308};
     bool any = false;

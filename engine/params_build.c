@@ -268,6 +268,7 @@ static bool kind_gives(rbl_value_kind kind, const rbl_param_desc *desc)
         return kind == RBL_VALUE_STRING;
     case RBL_PARAM_VEC3:
     case RBL_PARAM_INT3:
+        return kind == RBL_VALUE_VEC3;
     case RBL_PARAM_OBJECT:
         return false;
     }
@@ -322,6 +323,11 @@ static void take_variable(builder *b, rbl_param *param)
         }
         break;
     case RBL_PARAM_INT3:
+        for (size_t k = 0; k < 3; k++) {
+            param->int3[k] = value->int3[k];
+            if (!check_bounds(b, param, param->offset, (double)value->int3[k])) break;
+        }
+        break;
     case RBL_PARAM_OBJECT:
         break;
     }
@@ -345,8 +351,7 @@ static void resolve_from(builder *b, rbl_param *param, const rbli_json_value *m,
         b->scope->failed = true;
     } else if (whole_list || !kind_gives(kind, param->desc)) {
         char hint[200] = "";
-        for (int k = RBL_VALUE_BOOL; k <= RBL_VALUE_STRING && !*hint && !whole_list && b->scope->hint_from;
-             k++)
+        for (int k = RBL_VALUE_BOOL; k <= RBL_VALUE_VEC3 && !*hint && !whole_list && b->scope->hint_from; k++)
             if (kind_gives((rbl_value_kind)k, param->desc))
                 b->scope->hint_from(b->scope->user, m->string, (rbl_value_kind)k, hint, sizeof hint);
         complain(b, param, m->offset, NULL, *hint ? hint : NULL, "\"%s\" cannot give %s: it is of kind %s",
@@ -943,6 +948,31 @@ rbl_status rbli_params_with_value(rbli_param_scope *scope, const rbli_params *pa
     return copy_params(scope, params, json, substitute_value, &r, out);
 }
 
+/// The components of a vector that a connection gives.
+static void take_vector(builder *b, rbl_param *out, const rbl_value *value)
+{
+    double vector[3] = {0, 0, 0};
+    rbl_value_vec3(value, vector);
+    bool integers = out->desc->type == RBL_PARAM_INT3, good = true;
+    char name[160];
+    for (size_t k = 0; k < 3 && good; k++) {
+        double v = vector[k];
+        good = check_bounds(b, out, out->offset, v);
+        bool whole = v > -9e15 && v < 9e15 && v == (double)(int64_t)v;
+        if (good && integers && !whole) {
+            complain(b, out, out->offset, NULL, NULL, "%s must be a list of three integers, not [%g, %g, %g]",
+                who(b, out, name, sizeof name), vector[0], vector[1], vector[2]);
+            good = false;
+        }
+    }
+    for (size_t k = 0; k < 3 && good; k++) {
+        if (integers)
+            out->int3[k] = (int64_t)vector[k];
+        else
+            out->vec3[k] = vector[k];
+    }
+}
+
 static bool substitute_connection(builder *b, rbl_param *out, const rbl_param *in, void *user)
 {
     if (in->from < 0) return false;
@@ -976,6 +1006,8 @@ static bool substitute_connection(builder *b, rbl_param *out, const rbl_param *i
         break;
     case RBL_PARAM_VEC3:
     case RBL_PARAM_INT3:
+        take_vector(b, out, value);
+        break;
     case RBL_PARAM_OBJECT:
         break;
     }

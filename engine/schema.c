@@ -79,7 +79,7 @@ static void params_json(rbli_text *out, const rbl_param_desc *params, int depth)
             rbli_text_puts(out, ", ");
             member_string(out, "unit", p->unit);
         }
-        if (p->type == RBL_PARAM_ENUM) {
+        if (p->words) {
             rbli_text_puts(out, ", \"words\": [");
             for (size_t w = 0; p->words[w]; w++) {
                 rbli_text_puts(out, w ? ", " : "");
@@ -181,6 +181,20 @@ static void bounds(rbli_text *out, const rbl_param_desc *p)
 
 static void params_schema(rbli_text *out, const rbl_param_desc *params, int depth);
 
+/// A text; one with words is the name of a file that ends in one of them, or empty where that is the default.
+static void string_schema(rbli_text *out, const rbl_param_desc *p)
+{
+    rbli_text_puts(out, "{\"type\": \"string\"");
+    if (p->words) {
+        bool empty = p->default_json && strcmp(p->default_json, "\"\"") == 0;
+        rbli_text_printf(out, ", \"pattern\": \"%s^[^./\\\\\\\\:][^/\\\\\\\\:]*(", empty ? "^$|" : "");
+        for (size_t i = 0; p->words[i]; i++)
+            rbli_text_printf(out, "%s[.]%s", i ? "|" : "", p->words[i] + (p->words[i][0] == '.'));
+        rbli_text_puts(out, ")$\"");
+    }
+    rbli_text_puts(out, "}");
+}
+
 /// The schema of one value, without variables.
 static void plain_schema(rbli_text *out, const rbl_param_desc *p, int depth)
 {
@@ -200,6 +214,8 @@ static void plain_schema(rbli_text *out, const rbl_param_desc *p, int depth)
         rbli_text_puts(out, "}");
         break;
     case RBL_PARAM_STRING:
+        string_schema(out, p);
+        break;
     case RBL_PARAM_PATH:
         rbli_text_puts(out, "{\"type\": \"string\"}");
         break;
@@ -253,7 +269,10 @@ static void params_schema(rbli_text *out, const rbl_param_desc *params, int dept
         description(out, p->text, p->unit);
         if (p->default_json) rbli_text_printf(out, ", \"default\": %s", p->default_json);
         rbli_text_puts(out, ", \"allOf\": [");
-        if (p->list) rbli_text_puts(out, "{\"type\": \"array\", \"items\": ");
+        bool names = p->type == RBL_PARAM_STRING && p->words;
+        if (p->list)
+            rbli_text_printf(
+                out, "{\"type\": \"array\", %s\"items\": ", names ? "\"uniqueItems\": true, " : "");
         value_schema(out, p, depth + 1);
         if (p->list) rbli_text_puts(out, "}");
         rbli_text_puts(out, "]}");
@@ -354,9 +373,22 @@ static void types_schema(rbli_text *out, const rbl_engine *engine)
         member_string(out, "description", desc->text);
         rbli_text_puts(out, "}");
     }
-    rbli_text_puts(out, ",\n        {\"type\": \"string\", \"pattern\": \"^graph:\", \"description\": "
-                        "\"A graph of this file (graph:NAME) or another (graph:FILE#NAME)\"}\n      ]}");
+    rbli_text_puts(out,
+        ",\n        {\"type\": \"string\", \"pattern\": \"^graph:([^#]+#)?[A-Za-z_][A-Za-z0-9_]{0,63}$\",\n"
+        "          \"description\": "
+        "\"A graph of this file (graph:NAME) or another (graph:FILE#NAME)\"}\n      ]}");
 }
+
+#define DECLARATION                                                                                          \
+    "      \"default\": {\"description\": \"Its value when nothing else is given\"},\n"                      \
+    "      \"min\": {\"type\": \"number\", \"description\": \"The smallest allowed value\"},\n"              \
+    "      \"max\": {\"type\": \"number\", \"description\": \"The largest allowed value\"},\n"               \
+    "      \"words\": {\"type\": \"array\", \"minItems\": 1, \"items\": {\"type\": \"string\"},\n"           \
+    "        \"description\": \"What an enum may be\"},\n"                                                   \
+    "      \"text\": {\"type\": \"string\", \"description\": \"What it means\"}},"
+#define TYPE_RULE(types, value, others)                                                                      \
+    "{\"if\": {\"properties\": {\"type\": {\"enum\": [" types "]}}, \"required\": [\"type\"]},\n"            \
+    "        \"then\": {\"properties\": {\"default\": {" value "}, " others "}}}"
 
 rbl_status rbl_engine_schema(const rbl_engine *engine, char **text)
 {
@@ -374,8 +406,8 @@ rbl_status rbl_engine_schema(const rbl_engine *engine, char **text)
         "    \"rubble\": {\"const\": 1, \"description\": \"Version of the graph format\"},\n"
         "    \"vars\": {\"type\": \"object\", \"description\": \"Variables: --set name=value on the command "
         "line\",\n"
-        "      \"propertyNames\": {\"$ref\": \"#/$defs/name\"}, \"additionalProperties\": {\"$ref\": "
-        "\"#/$defs/variable\"}},\n"
+        "      \"propertyNames\": {\"$ref\": \"#/$defs/name\"}, \"properties\": {\"//\": true},\n"
+        "      \"additionalProperties\": {\"$ref\": \"#/$defs/variable\"}},\n"
         "    \"graphs\": {\"type\": \"object\", \"description\": \"Graphs that nodes of type graph:NAME and "
         "ForEach run\",\n"
         "      \"propertyNames\": {\"$ref\": \"#/$defs/name\"}, \"properties\": {\"//\": true},\n"
@@ -396,7 +428,8 @@ rbl_status rbl_engine_schema(const rbl_engine *engine, char **text)
         "\\\"inputs.NAME\\\"\",\n"
         "        \"propertyNames\": {\"$ref\": \"#/$defs/name\"}, \"properties\": {\"//\": true},\n"
         "        \"additionalProperties\": {\"$ref\": \"#/$defs/input\"}},\n"
-        "      \"nodes\": {\"$ref\": \"#/$defs/nodes\"},\n"
+        "      \"nodes\": {\"$ref\": \"#/$defs/nodes\", \"propertyNames\": {\"not\": {\"const\": "
+        "\"inputs\"}}},\n"
         "      \"outputs\": {\"type\": \"object\", \"description\": \"What comes out: \\\"node\\\" or "
         "\\\"node.port\\\" by name\",\n"
         "        \"propertyNames\": {\"$ref\": \"#/$defs/name\"}, \"properties\": {\"//\": true},\n"
@@ -404,41 +437,69 @@ rbl_status rbl_engine_schema(const rbl_engine *engine, char **text)
         "    \"input\": {\"type\": \"object\", \"required\": [\"type\"], \"additionalProperties\": false, "
         "\"properties\": {\n"
         "      \"//\": true,\n"
-        "      \"type\": {\"enum\": [\"collection\", \"points\", \"box\", \"selection\", \"int\", "
-        "\"float\", \"bool\", \"string\",\n"
-        "        \"path\", \"seed\", \"enum\"]},\n"
-        "      \"default\": true, \"min\": {\"type\": \"number\"}, \"max\": {\"type\": \"number\"},\n"
-        "      \"words\": {\"type\": \"array\", \"items\": {\"type\": \"string\"}}, \"text\": {\"type\": "
-        "\"string\"}}},\n"
-        "    \"name\": {\"anyOf\": [{\"const\": \"//\"}, {\"pattern\": "
-        "\"^[A-Za-z_][A-Za-z0-9_]{0,63}$\"}]},\n"
-        "    \"connection\": {\"type\": \"string\", \"pattern\": "
-        "\"^[A-Za-z_][A-Za-z0-9_]{0,63}([.][A-Za-z_][A-Za-z0-9_]{0,63})?$\"},\n"
-        "    \"connections\": {\"anyOf\": [{\"$ref\": \"#/$defs/connection\"},\n"
-        "      {\"type\": \"array\", \"items\": {\"$ref\": \"#/$defs/connection\"}}]},\n"
-        "    \"reference\": {\"type\": \"object\", \"oneOf\": [\n"
-        "      {\"required\": [\"var\"], \"properties\": {\"var\": {\"type\": \"string\", \"description\": "
-        "\"A variable of \\\"vars\\\"\"},\n"
-        "        \"//\": true}, \"additionalProperties\": false},\n"
-        "      {\"required\": [\"from\"], \"properties\": {\"from\": {\"$ref\": \"#/$defs/connection\"}, "
-        "\"//\": true},\n"
-        "        \"additionalProperties\": false}]},\n"
-        "    \"variable\": {\"type\": \"object\", \"required\": [\"type\"], \"additionalProperties\": false, "
-        "\"properties\": {\n"
-        "      \"//\": true,\n"
-        "      \"type\": {\"enum\": [\"int\", \"float\", \"bool\", \"string\", \"path\", \"seed\", \"enum\", "
-        "\"vec3\"]},\n"
-        "      \"default\": true, \"min\": {\"type\": \"number\"}, \"max\": {\"type\": \"number\"},\n"
-        "      \"words\": {\"type\": \"array\", \"items\": {\"type\": \"string\"}}, \"text\": {\"type\": "
-        "\"string\"}}},\n"
-        "    \"node\": {\n"
-        "      \"type\": \"object\", \"required\": [\"type\"], \"additionalProperties\": false,\n"
-        "      \"properties\": {\n"
-        "      \"//\": true,\n"
-        "      \"in\": {\"type\": \"object\", \"description\": \"Connections: \\\"node\\\" or "
-        "\\\"node.port\\\"\"},\n"
-        "      \"params\": {\"type\": \"object\", \"description\": \"Only what differs from the default\"},\n"
-        "      ";
+        "      \"type\": {\"description\": \"What comes in: a connection (collection, points, box, "
+        "selection) or a "
+        "parameter\",\n"
+        "        \"enum\": [\"collection\", \"points\", \"box\", \"selection\", \"int\", \"float\", "
+        "\"bool\", "
+        "\"string\",\n"
+        "        \"path\", \"seed\", \"enum\", \"vec3\", \"int3\"]},\n" DECLARATION "\n"
+        "      \"allOf\": [{\"$ref\": \"#/$defs/declaration\"},\n"
+        "        {\"if\": {\"properties\": {\"type\": {\"enum\": [\"collection\", \"points\", \"box\", "
+        "\"selection\"]}}},\n"
+        "          \"then\": {\"properties\": {\"default\": false, \"min\": false, \"max\": false, "
+        "\"words\": "
+        "false}}}]},\n"
+        "    \"declaration\": {\"allOf\": [\n"
+        "      " TYPE_RULE(
+            "\"int\"", "\"type\": \"integer\"", "\"words\": false") ",\n"
+                                                                    "      " TYPE_RULE("\"seed\"",
+                                                                        "\"type\": \"integer\", \"minimum\": "
+                                                                        "0, \"maximum\": 4294967295",
+                                                                        "\"words\": false") ",\n"
+                                                                                            "     "
+                                                                                            " " TYPE_RULE(
+                                                                                                "\"float\"", "\"type\": \"number\"", "\"words\": false") ",\n"
+                                                                                                                                                         "      " TYPE_RULE(
+                                                                                                                                                             "\"bool\"",
+                                                                                                                                                             "\"type\": \"boolean\"", "\"words\": false, \"min\": false, \"max\": false") ",\n"
+                                                                                                                                                                                                                                          "      " TYPE_RULE(
+                                                                                                                                                                                                                                              "\"string\", \"path\"", "\"type\": \"string\"", "\"words\": false, \"min\": false, \"max\": false") ",\n"
+                                                                                                                                                                                                                                                                                                                                                  "      " TYPE_RULE("\"vec3\"", "\"type\": \"array\", \"minItems\": 3, \"maxItems\": 3, \"items\": {\"type\": \"number\"}", "\"words\": false") ",\n"
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                 "      " TYPE_RULE(
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                     "\"int3\"",
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                     "\"type\": \"array\", \"minItems\": 3, \"maxItems\": 3, \"items\": {\"type\": \"integer\"}", "\"words\": false") ",\n"
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                      "      {\"if\": {\"properties\": {\"type\": {\"const\": \"enum\"}}, \"required\": [\"type\"]},\n"
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                      "        \"then\": {\"required\": [\"words\"], \"properties\": {\"default\": {\"type\": \"string\"}, \"min\": "
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                      "false, \"max\": false}}}]},\n"
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                      "    \"name\": {\"anyOf\": [{\"const\": \"//\"}, {\"pattern\": "
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                      "\"^[A-Za-z_][A-Za-z0-9_]{0,63}$\"}]},\n"
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                      "    \"connection\": {\"type\": \"string\", \"pattern\": "
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                      "\"^[A-Za-z_][A-Za-z0-9_]{0,63}([.][A-Za-z_][A-Za-z0-9_]{0,63})?$\"},\n"
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                      "    \"connections\": {\"anyOf\": [{\"$ref\": \"#/$defs/connection\"},\n"
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                      "      {\"type\": \"array\", \"items\": {\"$ref\": \"#/$defs/connection\"}}]},\n"
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                      "    \"reference\": {\"type\": \"object\", \"oneOf\": [\n"
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                      "      {\"required\": [\"var\"], \"properties\": {\"var\": {\"type\": \"string\", \"description\": "
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                      "\"A variable of \\\"vars\\\"\"},\n"
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                      "        \"//\": true}, \"additionalProperties\": false},\n"
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                      "      {\"required\": [\"from\"], \"properties\": {\"from\": {\"$ref\": \"#/$defs/connection\"}, "
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                      "\"//\": true},\n"
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                      "        \"additionalProperties\": false}]},\n"
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                      "    \"variable\": {\"type\": \"object\", \"required\": [\"type\"], \"additionalProperties\": false, "
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                      "\"properties\": {\n"
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                      "      \"//\": true,\n"
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                      "      \"type\": {\"enum\": [\"int\", \"float\", \"bool\", \"string\", \"path\", \"seed\", \"enum\", "
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                      "\"vec3\", \"int3\"]},\n" DECLARATION
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                      "\n"
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                      "      \"allOf\": [{\"$ref\": \"#/$defs/declaration\"}]},\n"
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                      "    \"node\": {\n"
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                      "      \"type\": \"object\", \"required\": [\"type\"], \"additionalProperties\": false,\n"
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                      "      \"properties\": {\n"
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                      "      \"//\": true,\n"
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                      "      \"in\": {\"type\": \"object\", \"description\": \"Connections: \\\"node\\\" or "
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                      "\\\"node.port\\\"\"},\n"
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                      "      \"params\": {\"type\": \"object\", \"description\": \"Only what differs from the default\"},\n"
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                      "      ";
     rbli_text out;
     rbli_text_init(&out, engine->allocator);
     rbli_text_puts(&out, head);

@@ -40,6 +40,7 @@ struct rbl_value {
             size_t point_count;
         };
         double box[2][3];
+        double vec3[3];
         double number;
         struct {
             char *text;
@@ -202,6 +203,7 @@ void rbl_value_release(rbl_value *value)
         rbli_allocator_free(allocator, value->text);
         break;
     case RBL_VALUE_BOX:
+    case RBL_VALUE_VEC3:
     case RBL_VALUE_BOOL:
     case RBL_VALUE_INT:
     case RBL_VALUE_FLOAT:
@@ -298,6 +300,19 @@ rbl_status rbl_value_create_number(rbl_context *ctx, rbl_value_kind kind, double
     return RBL_OK;
 }
 
+rbl_status rbl_value_create_vec3(rbl_context *ctx, const double vector[3], rbl_value **out)
+{
+    for (size_t k = 0; k < 3; k++)
+        if (!isfinite(vector[k])) return rbli_fail(ctx, RBL_ERR_ARGUMENT, "a vector that is not finite");
+    rbl_value *value = new_value(ctx, RBL_VALUE_VEC3);
+    if (!value) return RBL_ERR_NO_MEMORY;
+    for (size_t k = 0; k < 3; k++)
+        value->vec3[k] = vector[k] + 0.0; /* no −0: equal vectors hash equally */
+    value->hash = hash_content(RBL_VALUE_VEC3, value->vec3, sizeof value->vec3);
+    *out = value;
+    return RBL_OK;
+}
+
 rbl_status rbl_value_create_string(rbl_context *ctx, const char *text, rbl_value **out)
 {
     char *copy = rbli_strdup(ctx, text);
@@ -334,6 +349,13 @@ bool rbl_value_box(const rbl_value *value, double min[3], double max[3])
     if (!value || value->kind != RBL_VALUE_BOX) return false;
     memcpy(min, value->box[0], sizeof value->box[0]);
     memcpy(max, value->box[1], sizeof value->box[1]);
+    return true;
+}
+
+bool rbl_value_vec3(const rbl_value *value, double out[3])
+{
+    if (!value || value->kind != RBL_VALUE_VEC3) return false;
+    memcpy(out, value->vec3, sizeof value->vec3);
     return true;
 }
 

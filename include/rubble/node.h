@@ -27,7 +27,8 @@ typedef struct rbl_collection rbl_collection;
     X(BOOL, 5, "bool")                                                                                       \
     X(INT, 6, "int")                                                                                         \
     X(FLOAT, 7, "float")                                                                                     \
-    X(STRING, 8, "string")
+    X(STRING, 8, "string")                                                                                   \
+    X(VEC3, 9, "vec3")
 
 typedef enum rbl_value_kind {
 #define RBL_VALUE_KIND_ENUM(name, number, word) RBL_VALUE_##name = number,
@@ -70,7 +71,8 @@ typedef struct rbl_param_desc {
     double min, max;          /* inclusive bounds of numbers; both 0: no bounds */
     double step;              /* for sliders; 0: none */
     const char *unit;         /* "m", "deg", "kg/m3", "" … or NULL */
-    const char *const *words; /* of an enum, ended by NULL */
+    const char *const *words; /* of an enum, ended by NULL; of a string that names a file to write: the
+                                 endings that it may have (".obj") */
     const struct rbl_param_desc *fields; /* of an object, ended by an entry without a name */
     const char *text;                    /* one line of documentation */
 } rbl_param_desc;
@@ -188,6 +190,8 @@ RBL_API rbl_status rbl_value_create_selection(
     rbl_context *ctx, const rbl_collection *collection, const int32_t *bones, size_t count, rbl_value **out);
 RBL_API rbl_status rbl_value_create_number(
     rbl_context *ctx, rbl_value_kind kind, double number, rbl_value **out);
+/// A VEC3: three finite numbers; what parameters of the types vec3 and int3 take.
+RBL_API rbl_status rbl_value_create_vec3(rbl_context *ctx, const double vector[3], rbl_value **out);
 RBL_API rbl_status rbl_value_create_string(rbl_context *ctx, const char *text, rbl_value **out);
 /// Borrowed contents; NULL or 0 for a value of another kind.
 RBL_API const rbl_collection *rbl_value_collection(const rbl_value *value);
@@ -195,6 +199,8 @@ RBL_API const double (*rbl_value_points(const rbl_value *value, size_t *count))[
 RBL_API bool rbl_value_box(const rbl_value *value, double min[3], double max[3]);
 RBL_API const int32_t *rbl_value_selection(const rbl_value *value, size_t *count);
 RBL_API double rbl_value_number(const rbl_value *value); /* BOOL, INT, FLOAT */
+/// False, and `out` untouched, for another kind.
+RBL_API bool rbl_value_vec3(const rbl_value *value, double out[3]);
 RBL_API const char *rbl_value_string(const rbl_value *value);
 
 #ifdef __cplusplus

@@ -309,6 +309,8 @@ static const rbl_port_desc outputs[] = {
     {0},
 };
 
+static const char *const endings[] = {".csv", ".json", NULL};
+
 static const rbl_param_desc params[] = {
     {.name = "group",
         .type = RBL_PARAM_STRING,
@@ -332,6 +334,7 @@ static const rbl_param_desc params[] = {
     {.name = "file",
         .type = RBL_PARAM_STRING,
         .default_json = "\"\"",
+        .words = endings,
         .text = "name of the file to write, .csv or .json; \"\": none"},
     {0},
 };

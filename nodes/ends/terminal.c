@@ -13,7 +13,7 @@
 #include "rubble/node.h"
 
 typedef enum file_kind { FILE_RBL, FILE_GLB, FILE_OBJ, FILE_JSON, FILE_UNKNOWN } file_kind;
-static const char *const extensions[] = {".rbl", ".glb", ".obj", ".json"};
+static const char *const extensions[] = {".rbl", ".glb", ".obj", ".json", NULL};
 
 static file_kind kind_of(const char *name)
 {
@@ -232,6 +232,7 @@ static const rbl_param_desc params[] = {
         .type = RBL_PARAM_STRING,
         .list = true,
         .default_json = "[]",
+        .words = extensions,
         .text = "names of files without folders; the extension says the format: .rbl, .glb, .obj, .json"},
     {.name = "hulls_if_missing",
         .type = RBL_PARAM_BOOL,

@@ -192,6 +192,10 @@ static rbl_status take_set(work *w, const rbl_port_desc *port, rbl_value **out)
         const rbl_param *item = rbl_param_at(set, i);
         if (strcmp(rbl_param_string(rbl_param_field(item, "name")), port->name) != 0) continue;
         const rbl_param *number = rbl_param_field(item, "number"), *text = rbl_param_field(item, "text");
+        const rbl_param *vector = rbl_param_field(item, "vector");
+        double components[3];
+        rbl_param_vec3(vector, components);
+        if (vector) return rbl_value_create_vec3(w->ctx, components, out);
         return make_value(
             w, port, number ? rbl_param_float(number) : 0, text ? rbl_param_string(text) : NULL, out);
     }
@@ -354,6 +358,11 @@ static rbl_status add_column(work *w, rbl_collection *table, size_t output, cons
         for (size_t i = 0; status == RBL_OK && i < w->count; i++)
             ((double *)data)[i] = rbl_value_number(output_of(w, i, output));
         return status;
+    case RBL_VALUE_VEC3:
+        status = rbli_collection_write(w->ctx, table, "element", name, RBL_VEC3, &data);
+        for (size_t i = 0; status == RBL_OK && i < w->count; i++)
+            rbl_value_vec3(output_of(w, i, output), ((double(*)[3])data)[i]);
+        return status;
     case RBL_VALUE_STRING:
         for (size_t i = 0; i < w->count; i++)
             strings[i] = rbl_value_string(output_of(w, i, output));
@@ -392,10 +401,9 @@ done:
 
 /// Checks a number against the bounds that the graph declares for its input.
 static rbl_status check_number(
-    rbl_context *ctx, rbl_call *call, const rbl_param *param, const rbl_param_desc *desc)
+    rbl_context *ctx, rbl_call *call, const rbl_param *param, const rbl_param_desc *desc, double number)
 {
-    double number = rbl_param_float(param);
-    bool whole = desc->type == RBL_PARAM_INT || desc->type == RBL_PARAM_SEED;
+    bool whole = desc->type == RBL_PARAM_INT || desc->type == RBL_PARAM_SEED || desc->type == RBL_PARAM_INT3;
     if (whole && (number < -9e15 || number > 9e15 || number != (double)(int64_t)number))
         return rbl_call_fail(
             ctx, call, param, RBL_ERR_ARGUMENT, "input \"%s\" is an integer, not %.17g", desc->name, number);
@@ -427,7 +435,7 @@ static rbl_status check_text(
 static rbl_status check_item(
     rbl_context *ctx, rbl_call *call, const rbl_param *item, const rbl_param_desc *desc)
 {
-    static const char *const fields[] = {"number", "text"};
+    static const char *const fields[] = {"number", "text", "vector"};
     const rbl_param *given = NULL;
     size_t count = 0, which = 0;
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
@@ -440,12 +448,20 @@ static rbl_status check_item(
     }
     bool is_text =
         desc->type == RBL_PARAM_STRING || desc->type == RBL_PARAM_PATH || desc->type == RBL_PARAM_ENUM;
-    size_t wanted = is_text ? 1 : 0;
+    bool is_vector = desc->type == RBL_PARAM_VEC3 || desc->type == RBL_PARAM_INT3;
+    size_t wanted = is_text ? 1 : is_vector ? 2 : 0;
     if (count != 1 || which != wanted)
         return rbl_call_fail(ctx, call, count == 1 ? given : item, RBL_ERR_ARGUMENT,
             "input \"%s\" is of type %s: give \"%s\"", desc->name, rbli_param_type_word(desc->type),
             fields[wanted]);
-    return is_text ? check_text(ctx, call, given, desc) : check_number(ctx, call, given, desc);
+    double vector[3] = {0, 0, 0};
+    if (is_text) return check_text(ctx, call, given, desc);
+    if (!is_vector) return check_number(ctx, call, given, desc, rbl_param_float(given));
+    rbl_param_vec3(given, vector);
+    rbl_status status = RBL_OK;
+    for (size_t k = 0; k < 3 && status == RBL_OK; k++)
+        status = check_number(ctx, call, given, desc, vector[k]);
+    return status;
 }
 
 static rbl_status check_set(rbl_context *ctx, rbl_call *call, const rbl_graph *body)
@@ -556,6 +572,10 @@ static const rbl_param_desc set_fields[] = {
         .optional = true,
         .text = "its value, when it is a number (bool: 0 or 1)"},
     {.name = "text", .type = RBL_PARAM_STRING, .optional = true, .text = "its value, when it is a text"},
+    {.name = "vector",
+        .type = RBL_PARAM_VEC3,
+        .optional = true,
+        .text = "its value, when it is a vec3 or int3"},
     {0},
 };
 

@@ -45,12 +45,37 @@ BROKEN = [
       "outputs": {"c": "a"}}}}, "/graphs/g/inputs/c/type"),
     ({"rubble": 1, "graphs": {"g": {"nodes": {"a": {"type": "Nothing"}}, "outputs": {"c": "a"}}}},
      "/graphs/g/nodes/a/type"),
+    ({"rubble": 1, "nodes": {"a": {"type": "graph:lib.json"}}}, "/nodes/a/type"),
+    ({"rubble": 1, "nodes": {"a": {"type": "graph:"}}}, "/nodes/a/type"),
+    ({"rubble": 1, "graphs": {"g": {"nodes": {"inputs": {"type": "MakePrimitive"}}, "outputs": {"c": "inputs"}}}},
+     "/graphs/g/nodes"),
+    ({"rubble": 1, "graphs": {"g": {"inputs": {"c": {"type": "points", "default": 1}}, "nodes": {"a": {"type":
+      "MakePrimitive"}}, "outputs": {"c": "a"}}}}, "/graphs/g/inputs/c/default"),
+    ({"rubble": 1, "vars": {"n": {"type": "int", "default": "3"}}, "nodes": {"a": {"type": "MakePrimitive"}}},
+     "/vars/n/default"),
+    ({"rubble": 1, "vars": {"n": {"type": "vec3", "default": [1, 2]}}, "nodes": {"a": {"type": "MakePrimitive"}}},
+     "/vars/n/default"),
+    ({"rubble": 1, "vars": {"n": {"type": "string", "min": 3}}, "nodes": {"a": {"type": "MakePrimitive"}}},
+     "/vars/n/min"),
+    ({"rubble": 1, "vars": {"n": {"type": "enum", "default": "a"}}, "nodes": {"a": {"type": "MakePrimitive"}}},
+     "/vars/n"),
+    ({"rubble": 1, "nodes": {"a": {"type": "Terminal", "in": {"collection": "b"}, "params": {"files": ["x/a.obj"]}}}},
+     "/nodes/a/params/files/0"),
+    ({"rubble": 1, "nodes": {"a": {"type": "Terminal", "in": {"collection": "b"}, "params": {"files": ["a.fbx"]}}}},
+     "/nodes/a/params/files/0"),
+    ({"rubble": 1, "nodes": {"a": {"type": "Terminal", "in": {"collection": "b"}, "params":
+      {"files": ["a.obj", "a.obj"]}}}}, "/nodes/a/params/files"),
 ]
 # Valid, though no graph in graphs/ is like this.
 VALID = [
     {"rubble": 1, "nodes": {"a": {"type": "graph:other.json#b", "in": {"x": "c.y"}, "params": {"n": {"var": "z"}}}}},
     {"rubble": 1, "//": "x", "nodes": {"//": "x", "a": {"//": "x", "type": "MakePrimitive@1",
      "params": {"//": "x", "size": [1, {"var": "n"}, 1]}}}},
+    {"rubble": 1, "vars": {"//": "x", "n": {"type": "int3", "default": [1, 2, 3]}}, "graphs": {"//": "x", "g": {
+     "inputs": {"//": "x", "v": {"type": "vec3", "default": [1, 2, 3.5], "min": 0}, "p": {"type": "path",
+     "default": "a.obj"}}, "nodes": {"a": {"type": "MakePrimitive", "params": {"size": {"from": "inputs.v"}}}},
+     "outputs": {"//": "x", "c": "a"}}},
+     "nodes": {"a": {"type": "Table", "in": {"collection": "b"}, "params": {"file": ""}}}},
 ]
 
 

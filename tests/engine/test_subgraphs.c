@@ -119,6 +119,59 @@ typedef struct scarce {
     bool failed;
 } scarce;
 
+static const char *const vectors =
+    "{\"rubble\": 1, \"vars\": {\"size\": {\"type\": \"vec3\", \"default\": [2, 2, 2], \"min\": 0},\n"
+    "  \"cuts\": {\"type\": \"int3\", \"default\": [1, 0, 0]}},\n"
+    "\"graphs\": {\"sliced\": {\"inputs\": {\n"
+    "    \"size\": {\"type\": \"vec3\", \"default\": [1, 2, 3], \"min\": 0, \"max\": 10},\n"
+    "    \"cuts\": {\"type\": \"int3\"}},\n"
+    "  \"nodes\": {\n"
+    "    \"box\": {\"type\": \"MakePrimitive\", \"params\": {\"size\": {\"from\": \"inputs.size\"}}},\n"
+    "    \"cut\": {\"type\": \"SliceCutter\", \"in\": {\"collection\": \"box\"}, \"params\": {\"slices\": "
+    "{\"from\": \"inputs.cuts\"}}}},\n"
+    "  \"outputs\": {\"collection\": \"cut\", \"pieces\": \"cut.new_pieces\", \"size\": \"inputs.size\"}}},\n"
+    "\"nodes\": {\n"
+    "  \"a\": {\"type\": \"graph:sliced\", \"params\": {\"cuts\": [1, 1, 1]}},\n"
+    "  \"b\": {\"type\": \"graph:sliced\", \"params\": {\"size\": {\"var\": \"size\"}, \"cuts\": {\"var\": "
+    "\"cuts\"}}},\n"
+    "  \"c\": {\"type\": \"graph:sliced\", \"params\": {\"size\": [1, 2, 3], \"cuts\": {\"from\": "
+    "\"a.size\"}}}}}";
+
+static void vectors_go_into_graphs(void **state)
+{
+    (void)state;
+    rbl_engine *engine = make_engine();
+    rbl_graph *graph = load_graph(engine, vectors);
+    rbl_run *run = evaluate_graph(graph, RBL_OK);
+    double size[3] = {0};
+    size_t count;
+    assert_true(rbl_value_vec3(rbl_run_value(run, "a.size"), size));
+    assert_true(size[0] == 1 && size[1] == 2 && size[2] == 3);
+    assert_true(rbl_value_vec3(rbl_run_value(run, "b.size"), size));
+    assert_true(size[0] == 2 && size[1] == 2 && size[2] == 2);
+    rbl_value_selection(rbl_run_value(run, "a.pieces"), &count);
+    assert_int_equal(count, 8);
+    rbl_value_selection(rbl_run_value(run, "b.pieces"), &count);
+    assert_int_equal(count, 2);
+    rbl_value_selection(rbl_run_value(run, "c.pieces"), &count);
+    assert_int_equal(count, 2 * 3 * 4);
+    assert_int_equal(report_of(run, "c/box")->outcome, RBL_OUTCOME_MEMORY_HIT); /* as in a */
+    rbl_run_destroy(run);
+    /* What only bounds of the graph refuse, and what is no vector of integers. */
+    assert_int_equal(rbl_graph_set_variable_text(graph, "size", "2,11,2", NULL), RBL_ERR_GRAPH);
+    assert_int_equal(rbl_graph_set_variable_text(graph, "cuts", "1.5,0,0", NULL), RBL_ERR_GRAPH);
+    assert_int_equal(rbl_graph_set_variable_text(graph, "cuts", "0,3,0", NULL), RBL_OK);
+    assert_int_equal(rbl_graph_set_parameter(graph, "/nodes/a/params/size", "[1.5, 2, 3]", NULL), RBL_OK);
+    run = evaluate_graph(graph, RBL_ERR_ARGUMENT);
+    rbl_value_selection(rbl_run_value(run, "b.pieces"), &count);
+    assert_int_equal(count, 4);
+    assert_int_equal(report_of(run, "c/inputs")->outcome, RBL_OUTCOME_FAILED);
+    assert_int_equal(report_of(run, "b/box")->outcome, RBL_OUTCOME_MEMORY_HIT);
+    rbl_run_destroy(run);
+    rbl_graph_destroy(graph);
+    rbl_engine_destroy(engine);
+}
+
 static void *scarce_reallocate(void *user, void *pointer, size_t old_bytes, size_t new_bytes)
 {
     scarce *s = user;
@@ -181,6 +234,7 @@ int main(void)
         cmocka_unit_test(graphs_in_graphs_are_evaluated),
         cmocka_unit_test(changes_reach_into_graphs),
         cmocka_unit_test(one_node_that_is_a_graph_can_be_asked_for),
+        cmocka_unit_test(vectors_go_into_graphs),
         cmocka_unit_test(failed_allocations_are_survived),
         cmocka_unit_test(errors_inside_name_the_chain_and_the_place),
     };
