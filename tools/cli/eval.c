@@ -46,8 +46,10 @@ static rbl_control *volatile running;
 
 static void on_interrupt(int number)
 {
+    int kept = errno;
     (void)number;
     if (running) rbl_control_cancel(running);
+    errno = kept;
 }
 
 /// The first Ctrl-C asks for the end; the second one ends the process.

@@ -22,17 +22,19 @@ double batch_now(void)
 /* ---- Signals ---- */
 
 /* A signal handler can reach nothing but these. */
-static volatile sig_atomic_t interrupted;
+static atomic_bool interrupted;
 static _Atomic(rbl_control *) controls[BATCH_MOST_WORKERS];
 
 static void on_signal(int number)
 {
+    int kept = errno;
     (void)number;
-    interrupted = 1;
+    atomic_store(&interrupted, true);
     for (size_t i = 0; i < BATCH_MOST_WORKERS; i++) {
         rbl_control *control = atomic_load(&controls[i]);
         if (control) rbl_control_cancel(control);
     }
+    errno = kept;
 }
 
 /// The first signal asks for the end; the second one ends the process.
@@ -46,7 +48,7 @@ void batch_catch_signals(void)
 
 bool batch_interrupted(void)
 {
-    return interrupted != 0;
+    return atomic_load(&interrupted);
 }
 
 /* ---- One pool for all evaluations ---- */
