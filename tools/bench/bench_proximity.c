@@ -4,8 +4,8 @@
 /// included).
 ///
 /// Kinds: `cut` as the cutter leaves the pieces; `foreign` with every piece moved by less than the tolerance,
-/// so that no two triangles are equal; `hull` by distance of hulls; `hull_area` with the area of hulls, too;
-/// `delaunay` connections of centres.
+/// so that no two triangles are equal; `vertices` as cut, shared vertices too; `hull` by distance of hulls,
+/// `hull_area` with the area that hulls share; `delaunay`, `spanning`, `bounds`, `implicit`: connections.
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +16,7 @@
 #include "fracture/base/rng.h"
 #include "fracture/geometry/primitive.h"
 #include "fracture/io/mesh_collection.h"
+#include "fracture/ops/connection_graph.h"
 #include "fracture/ops/fracture.h"
 #include "fracture/ops/proximity.h"
 #include "fracture/ops/surface.h"
@@ -127,15 +128,32 @@ static rbl_status move_pieces(rbl_context *ctx, rbl_collection *c, double most)
 static rbl_status run_kind(rbl_context *ctx, const char *kind, const rbl_collection *in, size_t *pairs)
 {
     rbl_collection *out = NULL;
-    rbli_proximity_options options = {.contact_area = true, .connection_graph = true};
+    static const char *const methods[] = {"", "delaunay", "spanning", "bounds", "implicit"};
+    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
+        if (strcmp(kind, methods[i]) != 0) continue;
+        rbli_connection_options connections = rbli_connection_default_options();
+        connections.method = (rbli_connection_method)i;
+        connections.near_distance = 0.01;
+        rbl_status status = rbli_connection_graph(ctx, in, &connections, &out);
+        if (status == RBL_OK) *pairs = rbli_collection_size(out, "connection");
+        rbli_collection_release(out);
+        return status;
+    }
+    rbli_proximity_options options = {
+        .contact_area = RBLI_AREA_GEOMETRY, .connection_graph = true, .distance_threshold = 1e-3};
+    if (strncmp(kind, "hull", 4) == 0) {
+        options.method = RBLI_PROXIMITY_HULL;
+        options.contact_area = strcmp(kind, "hull_area") == 0 ? RBLI_AREA_HULL : RBLI_AREA_NONE;
+    }
+    options.shared_vertices = strcmp(kind, "vertices") == 0;
     rbl_status status = rbli_proximity(ctx, in, &options, &out);
-    (void)kind;
     if (status == RBL_OK) *pairs = rbli_collection_size(out, "proximity");
     rbli_collection_release(out);
     return status;
 }
 
-static const char *const kinds[] = {"cut", "foreign"};
+static const char *const kinds[] = {
+    "cut", "foreign", "vertices", "hull", "hull_area", "delaunay", "spanning", "bounds", "implicit"};
 
 static int measure(size_t pieces, int threads, int runs, const char *only)
 {
