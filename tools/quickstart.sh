@@ -18,7 +18,7 @@ if [ ! -f build/build.ninja ]; then
     mv build.log build/quickstart.log
 fi
 echo "Building …"
-ninja -C build rubble >build/ninja.log 2>&1 </dev/null || {
+ninja -C build rubble rubble-render >build/ninja.log 2>&1 </dev/null || {
     tail -n 40 build/ninja.log >&2
     exit 1
 }
