@@ -87,6 +87,7 @@ static rbl_status add_manifest(rbli_evaluation *e, rbl_context *ctx, uint32_t no
     RBL_TRY(rbli_call_find_file(ctx, &call, name, rbli_hash_bytes(content, bytes), bytes, &found));
     if (found) goto done;
     RBL_TRY(rbl_call_open_file(ctx, &call, name, &writer));
+    rbli_file_writer_skip_sync(writer); /* one that is lost tells that files may be */
     rbli_file_writer_write(writer, content, bytes);
     status = rbl_call_add_file(ctx, &call, name, writer);
 done:
@@ -168,6 +169,7 @@ static rbl_status publish(rbli_evaluation *e, rbl_context *ctx)
 {
     rbl_status status = RBL_OK;
     if (!e->options->no_manifest) RBL_TRY(add_manifests(e, ctx));
+    rbli_remove_left_files(e->options->output_folder);
     for (size_t i = 0; i < e->files.count; i++)
         RBL_TRY(report_file(e, ctx, &e->files.data[i]));
     status = commit_files(e, ctx);

@@ -46,7 +46,7 @@ typedef struct checker {
     rbl_engine *engine;
     const rbl_node_desc *desc;
     rbl_messages *messages;
-    bool good;
+    bool good, out_of_memory;
 } checker;
 
 static void fault(checker *c, const char *format, ...) RBL_PRINTF(2, 3);
@@ -118,27 +118,28 @@ static void check_ports(checker *c, const rbl_port_desc *ports, const char *what
 /// A default must be a value of its own parameter.
 static void check_default(checker *c, const rbl_param_desc *field)
 {
+    rbl_status status = RBL_OK;
     rbli_allocator *allocator = c->engine->allocator;
-    size_t bytes = strlen(field->default_json);
+    size_t bytes = strlen(field->default_json), before = rbli_messages_error_count(c->messages);
     char *text = rbli_allocator_alloc(allocator, bytes + 1, 1);
     rbli_source *source = NULL;
     rbli_json *json = NULL;
     rbli_params *value = NULL;
-    if (!text) return;
-    memcpy(text, field->default_json, bytes + 1);
-    if (rbli_source_create(allocator, field->name, text, bytes, &source) != RBL_OK) return;
-    size_t before = rbli_messages_error_count(c->messages);
     rbli_param_scope scope = {.allocator = allocator,
         .messages = c->messages,
-        .source = source,
         .folder = "",
         .pointer = "default",
         .node_offset = SIZE_MAX};
-    if (rbli_json_parse(allocator, source, 0, c->messages, &json) == RBL_OK)
-        rbli_params_build_value(&scope, field, json, 0, &value);
-    else
-        scope.failed = true;
-    if (scope.failed || rbli_messages_error_count(c->messages) != before)
+    RBL_TRY_ALLOC(text);
+    memcpy(text, field->default_json, bytes + 1);
+    RBL_TRY(rbli_source_create(allocator, field->name, text, bytes, &source));
+    scope.source = source;
+    RBL_TRY(rbli_json_parse(allocator, source, 0, c->messages, &json));
+    RBL_TRY(rbli_params_build_value(&scope, field, json, 0, &value));
+done:
+    if (status == RBL_ERR_NO_MEMORY)
+        c->out_of_memory = true;
+    else if (status != RBL_OK || scope.failed || rbli_messages_error_count(c->messages) != before)
         fault(c, "the default %s of \"%s\" does not fit it", field->default_json, field->name);
     rbli_params_release(value);
     rbli_json_destroy(json);
@@ -174,11 +175,12 @@ static void check_fields(checker *c, const rbl_param_desc *fields, int depth)
     if (count > MOST_FIELDS) fault(c, "more than %d parameters", MOST_FIELDS);
 }
 
-static bool check_desc(rbl_engine *engine, const rbl_node_desc *desc, rbl_messages *messages)
+/// @return RBL_OK · RBL_ERR_ARGUMENT with a message · RBL_ERR_NO_MEMORY
+static rbl_status check_desc(rbl_engine *engine, const rbl_node_desc *desc, rbl_messages *messages)
 {
-    checker c = {engine, desc, messages, true};
+    checker c = {.engine = engine, .desc = desc, .messages = messages, .good = true};
     if (desc->size != sizeof *desc) fault(&c, "its descriptor is of another version of the library");
-    if (!c.good) return false;
+    if (!c.good) return RBL_ERR_ARGUMENT;
     if (!desc->type || !is_type_name(desc->type))
         fault(&c, "the name must be PascalCase or vendor.PascalCase");
     if (desc->version < 1) fault(&c, "versions begin at 1");
@@ -186,7 +188,17 @@ static bool check_desc(rbl_engine *engine, const rbl_node_desc *desc, rbl_messag
     check_ports(&c, desc->inputs, "input");
     check_ports(&c, desc->outputs, "output");
     check_fields(&c, desc->params, 1);
-    return c.good;
+    return c.out_of_memory ? RBL_ERR_NO_MEMORY : c.good ? RBL_OK : RBL_ERR_ARGUMENT;
+}
+
+rbl_status rbli_engine_check_nodes(rbl_engine *engine, rbl_messages *messages)
+{
+    rbl_status status = RBL_OK;
+    for (size_t i = 0; i < engine->type_count && status != RBL_ERR_NO_MEMORY; i++) {
+        rbl_status found = check_desc(engine, engine->types[i]->desc, messages);
+        if (found != RBL_OK) status = found;
+    }
+    return status;
 }
 
 /* ---- The registry ---- */
@@ -225,10 +237,10 @@ const rbli_node_type *rbli_find_type(const rbl_engine *engine, const char *type,
     return i > 0 && strcmp(engine->types[i - 1]->desc->type, type) == 0 ? engine->types[i - 1] : NULL;
 }
 
-/// Registers a type. `copy`: the descriptor lives no longer than the call.
+/// Registers a type whose descriptor is good. `copy`: the descriptor lives no longer than the call.
+/// @return RBL_OK · RBL_ERR_ARGUMENT with a message (it exists) · RBL_ERR_NO_MEMORY
 static rbl_status add_type(rbl_engine *engine, const rbl_node_desc *desc, bool copy, rbl_messages *messages)
 {
-    if (!check_desc(engine, desc, messages)) return RBL_ERR_ARGUMENT;
     if (rbli_find_type(engine, desc->type, desc->version)) {
         rbli_message_addf(messages, RBL_ERROR, RBL_ERR_ARGUMENT, NULL, NULL,
             "node type %s: version %d exists", desc->type, desc->version);
@@ -244,22 +256,30 @@ static rbl_status add_type(rbl_engine *engine, const rbl_node_desc *desc, bool c
     }
     rbli_node_type *type = rbli_allocator_calloc(engine->allocator, 1, sizeof *type);
     if (!type) return RBL_ERR_NO_MEMORY;
+    type->is_registered = true;
     if (copy) type->own_desc = *desc;
     type->desc = copy ? &type->own_desc : desc;
     type->input_count = rbli_count_ports(desc->inputs);
     type->output_count = rbli_count_ports(desc->outputs);
-    rbli_param_scope scope = {
-        .allocator = engine->allocator, .folder = "", .pointer = "", .node_offset = SIZE_MAX};
-    rbl_status status = rbli_params_build(&scope, desc->params, NULL, RBLI_JSON_NONE, NULL, &type->defaults);
-    if (status != RBL_OK) {
-        rbli_allocator_free(engine->allocator, type);
-        return status;
-    }
     size_t at = lower_bound(engine, desc->type, desc->version);
     memmove(&engine->types[at + 1], &engine->types[at], (engine->type_count - at) * sizeof(rbli_node_type *));
     engine->types[at] = type;
     engine->type_count++;
     return RBL_OK;
+}
+
+const rbli_params *rbli_type_defaults(rbl_engine *engine, const rbli_node_type *of)
+{
+    rbli_node_type *type = (rbli_node_type *)of; /* nothing changes but what is remembered */
+    rbli_params *made = NULL, *defaults = atomic_load_explicit(&type->defaults, memory_order_acquire);
+    if (defaults || !type->is_registered) return defaults;
+    rbli_param_scope scope = {
+        .allocator = engine->allocator, .folder = "", .pointer = "", .node_offset = SIZE_MAX};
+    if (rbli_params_build(&scope, type->desc->params, NULL, RBLI_JSON_NONE, NULL, &made) != RBL_OK)
+        return NULL;
+    if (atomic_compare_exchange_strong(&type->defaults, &defaults, made)) return made;
+    rbli_params_release(made);
+    return defaults;
 }
 
 rbl_status rbl_engine_register_node(rbl_engine *engine, const rbl_node_desc *desc, rbl_messages **messages)
@@ -271,7 +291,9 @@ rbl_status rbl_engine_register_node(rbl_engine *engine, const rbl_node_desc *des
     rbl_node_desc whole = {0};
     bool shorter =
         desc->size < sizeof *desc && rbli_take_struct(&whole, sizeof whole, desc, RBLI_NODE_DESC_LEAST);
-    return add_type(engine, shorter ? &whole : desc, shorter, messages ? *messages : NULL);
+    const rbl_node_desc *checked = shorter ? &whole : desc;
+    rbl_status status = check_desc(engine, checked, messages ? *messages : NULL);
+    return status == RBL_OK ? add_type(engine, checked, shorter, messages ? *messages : NULL) : status;
 }
 
 size_t rbl_engine_node_count(const rbl_engine *engine)
@@ -330,12 +352,9 @@ rbl_status rbl_engine_create(const rbl_engine_options *options, rbl_engine **out
     if (options->cache_folder && *options->cache_folder)
         RBL_TRY(rbli_disk_cache_create(
             allocator, options->cache_folder, options->cache_bytes, &engine->disk_cache));
-    RBL_TRY(rbli_messages_open(allocator, &engine->faults));
-    for (size_t i = 0; rbli_builtin_nodes[i]; i++) {
-        status = add_type(engine, rbli_builtin_nodes[i], false, engine->faults);
-        if (status != RBL_OK && status != RBL_ERR_ARGUMENT) goto done;
-    }
-    status = RBL_OK;
+    /* A test checks their descriptors; here that would cost each start of a program. */
+    for (size_t i = 0; rbli_builtin_nodes[i]; i++)
+        RBL_TRY(add_type(engine, rbli_builtin_nodes[i], false, NULL));
     rbli_allocator_set_limit(allocator, options->limit_bytes, rbli_cache_evict, engine->cache);
     *out = engine;
     engine = NULL;
@@ -350,11 +369,10 @@ void rbl_engine_destroy(rbl_engine *engine)
     rbli_allocator *allocator = engine->allocator;
     rbli_allocator_set_limit(allocator, 0, NULL, NULL);
     for (size_t i = 0; i < engine->type_count; i++) {
-        rbli_params_release(engine->types[i]->defaults);
+        rbli_params_release(atomic_load(&engine->types[i]->defaults));
         rbli_allocator_free(allocator, engine->types[i]);
     }
     rbli_allocator_free(allocator, engine->types);
-    rbl_messages_destroy(engine->faults);
     rbli_cache_destroy(engine->cache);
     rbli_disk_cache_destroy(engine->disk_cache);
     rbli_pool_destroy(engine->pool);

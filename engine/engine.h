@@ -25,9 +25,10 @@ enum {
 /// A registered node type.
 typedef struct rbli_node_type {
     const rbl_node_desc *desc;
-    rbl_node_desc own_desc; /* of a host that was built with a shorter one; else unused */
-    rbli_params *defaults;  /* all parameters at their defaults; required ones absent */
+    rbl_node_desc own_desc;          /* of a host that was built with a shorter one; else unused */
+    _Atomic(rbli_params *) defaults; /* rbli_type_defaults; NULL: nobody asked yet */
     size_t input_count, output_count;
+    bool is_registered; /* false: of a node "inputs", which a graph makes */
 } rbli_node_type;
 
 struct rbl_engine {
@@ -38,7 +39,6 @@ struct rbl_engine {
     rbli_disk_cache *disk_cache; /* NULL: none */
     rbli_node_type **types;      /* sorted by name, then version */
     size_t type_count, type_capacity;
-    rbl_messages *faults; /* what is wrong with built-in descriptors; a test asserts that there is nothing */
 };
 
 /// Reads a struct that begins with its size and may be that of an older version of the library, which was
@@ -64,6 +64,12 @@ enum {
 
 /// A type by name, of a version or (0) the newest; NULL when there is none.
 const rbli_node_type *rbli_find_type(const rbl_engine *engine, const char *type, int version);
+/// All parameters of a type at their defaults, required ones absent; made when first asked for. Borrowed; NULL
+/// without memory, and of a type that is not registered. Thread-safe.
+const rbli_params *rbli_type_defaults(rbl_engine *engine, const rbli_node_type *of);
+/// Checks the descriptors of all types, as registering does; engines do not check those of the library.
+/// @return RBL_OK · RBL_ERR_ARGUMENT with messages · RBL_ERR_NO_MEMORY
+rbl_status rbli_engine_check_nodes(rbl_engine *engine, rbl_messages *messages);
 size_t rbli_count_ports(const rbl_port_desc *ports);
 /// Index of a port, SIZE_MAX when there is none.
 size_t rbli_find_port(const rbl_port_desc *ports, const char *name);

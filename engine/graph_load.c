@@ -810,8 +810,9 @@ static void read_parameters(rbli_loader *l, rbli_graph_node *node, uint32_t obje
         scope.partial = true;
         note_variables(l, object);
     }
-    if (rbli_params_build(
-            &scope, node->type->desc->params, l->json, params, node->type->defaults, &node->params) != RBL_OK)
+    const rbli_params *defaults = rbli_type_defaults(l->engine, node->type);
+    if (rbli_params_build(&scope, node->type->desc->params, l->json, params, defaults, &node->params) !=
+        RBL_OK)
         l->out_of_memory = true;
     rbli_text_free(&pointer);
     l->failed |= scope.failed;

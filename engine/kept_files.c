@@ -65,6 +65,7 @@ static rbl_status copy_content(rbli_evaluation *e, rbl_call *call, rbl_context *
     void *writer = NULL;
     if (!e->engine->disk_cache) return RBL_ERR_NOT_FOUND;
     RBL_TRY(rbl_call_open_file(ctx, call, file->name, &writer));
+    rbli_file_writer_skip_sync(writer); /* the cache folder has it, and a damaged copy is found */
     RBL_TRY(rbli_disk_cache_copy_content(ctx, e->engine->disk_cache, file->hash, writer));
     status = rbl_call_add_file(ctx, call, file->name, writer);
     writer = NULL; /* taken, also on failure */

@@ -3,11 +3,15 @@
 
 #include "fracture/base/file.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <locale.h>
+#include <signal.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 #include <uv.h>
 #define XXH_STATIC_LINKING_ONLY
@@ -20,6 +24,7 @@ enum {
     READ_FIRST_BYTES = 1 << 16, /* of a file that does not tell its size */
     PART_BYTES = 1 << 16,       /* read at once where the whole is not kept */
     MOST_TEMPORARY_NAMES = 10000,
+    LEFT_SECONDS = 600, /* after which a temporary file of a process that is no more may go */
 };
 
 struct rbli_file_writer {
@@ -27,7 +32,8 @@ struct rbli_file_writer {
     char *path, *temporary_path;
     XXH3_state_t *hash; /* inside hash_memory, at 64 bytes */
     locale_t c_locale;
-    int descriptor;    /* −1 once closed */
+    int descriptor; /* −1 once closed */
+    bool skips_sync;
     rbl_status status; /* of the first failure */
     int error;         /* its errno, 0 without memory */
     size_t written;    /* bytes handed to the file, without those in the buffer */
@@ -316,6 +322,11 @@ void rbli_file_writer_printf(rbli_file_writer *writer, const char *format, ...)
     if (text != small) rbli_allocator_free(writer->allocator, text);
 }
 
+void rbli_file_writer_skip_sync(rbli_file_writer *writer)
+{
+    writer->skips_sync = true;
+}
+
 static void write_part(void *user, const uint8_t *bytes, size_t count)
 {
     rbli_file_writer_write(user, bytes, count);
@@ -347,7 +358,8 @@ rbl_status rbli_file_writer_finish(rbli_file_writer *writer, rbli_hash *hash, si
 {
     if (writer->descriptor >= 0) {
         flush(writer);
-        if (writer->status == RBL_OK && fsync(writer->descriptor) != 0 && errno != EINVAL && errno != ENOTSUP)
+        bool sync = writer->status == RBL_OK && !writer->skips_sync;
+        if (sync && fsync(writer->descriptor) != 0 && errno != EINVAL && errno != ENOTSUP)
             set_failed(writer, RBL_ERR_WRITE, errno);
         if (close(writer->descriptor) != 0 && errno != EINTR) set_failed(writer, RBL_ERR_WRITE, errno);
         writer->descriptor = -1;
@@ -385,6 +397,27 @@ void rbli_file_writer_discard(rbli_file_writer *writer)
     if (!writer) return;
     unlink(writer->temporary_path);
     free_writer(writer);
+}
+
+void rbli_remove_left_files(const char *folder)
+{
+    DIR *entries = opendir(folder);
+    if (!entries) return;
+    int descriptor = dirfd(entries);
+    time_t now = time(NULL);
+    for (struct dirent *entry; (entry = readdir(entries));) {
+        long process = 0;
+        size_t number = 0;
+        int length = 0;
+        struct stat about;
+        if (sscanf(entry->d_name, ".rubble-%ld-%zx.tmp%n", &process, &number, &length) != 2) continue;
+        if (length == 0 || entry->d_name[length] || process <= 0 || process > INT_MAX) continue;
+        if (kill((pid_t)process, 0) == 0 || errno != ESRCH) continue;
+        if (fstatat(descriptor, entry->d_name, &about, AT_SYMLINK_NOFOLLOW) != 0) continue;
+        if (S_ISREG(about.st_mode) && about.st_mtime + LEFT_SECONDS < now)
+            unlinkat(descriptor, entry->d_name, 0);
+    }
+    closedir(entries);
 }
 
 static rbl_status make_folder(rbl_context *ctx, const char *path)

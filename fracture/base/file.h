@@ -27,13 +27,16 @@ rbl_status rbli_file_writer_open(rbl_context *ctx, const char *path, rbli_file_w
 /// the host set.
 void rbli_file_writer_write(rbli_file_writer *writer, const void *bytes, size_t count);
 void rbli_file_writer_printf(rbli_file_writer *writer, const char *format, ...) RBL_PRINTF(2, 3);
+/// Lets the file get to the disk when the system likes: for what can be had again. A power failure may then
+/// leave an empty file under the final name.
+void rbli_file_writer_skip_sync(rbli_file_writer *writer);
 /// Writes the content of a file. @return as rbli_file_read (nothing but what was written before is lost) ·
 /// RBL_ERR_CANCELLED; errors of writing are sticky, as above
 rbl_status rbli_file_writer_copy(rbl_context *ctx, rbli_file_writer *writer, const char *path);
 /// The final name, and where the bytes are until the commit; borrowed.
 const char *rbli_file_writer_path(const rbli_file_writer *writer);
 const char *rbli_file_writer_temporary_path(const rbli_file_writer *writer);
-/// Flushes, fsyncs, closes, keeping the temporary name: the next call publishes or discards it. Gives the
+/// Flushes, fsyncs (unless that is skipped), closes, keeping the temporary name: the next call publishes or discards it. Gives the
 /// content's hash (that of rbli_hash_bytes) and size; both may be NULL. @return RBL_OK · RBL_ERR_WRITE ·
 /// RBL_ERR_NO_MEMORY; the message comes from the commit
 rbl_status rbli_file_writer_finish(rbli_file_writer *writer, rbli_hash *hash, size_t *bytes);
@@ -45,6 +48,10 @@ rbl_status rbli_file_writer_fail(rbl_context *ctx, const rbli_file_writer *write
 rbl_status rbli_file_writer_commit(rbl_context *ctx, rbli_file_writer *writer);
 /// Removes the temporary file and frees the writer; NULL is fine.
 void rbli_file_writer_discard(rbli_file_writer *writer);
+
+/// Removes temporary files that writers of processes that are no more left in a folder: those that nobody
+/// wrote to for ten minutes (a folder may be shared with machines whose processes cannot be seen).
+void rbli_remove_left_files(const char *folder);
 
 /// Makes a folder and its parents. @return RBL_OK · RBL_ERR_WRITE with a message
 rbl_status rbli_make_folders(rbl_context *ctx, const char *path);

@@ -249,11 +249,14 @@ const rbl_node_desc rbli_node_terminal = {
     .family = "ends",
     .text = "Ends a graph: one root, levels, volumes and bounds, hulls if missing; checks the asset and "
             "writes its files.",
-    .details = "A graph may have several. Files are written under temporary names and appear in the output "
-               "folder together,\n"
-               "when every node of the run has succeeded. An .obj brings its .mtl; a manifest beside the "
-               "files lists them\n"
-               "with their hashes.",
+    .details =
+        "A graph may have several. Files are written under temporary names and appear in the output "
+        "folder together,\n"
+        "when every node of the run has succeeded. A Terminal that cannot write one of its files writes "
+        "none of them;\n"
+        "the others write theirs. A file that is there already with its content is left alone. An .obj "
+        "brings its .mtl;\n"
+        "a manifest beside the files lists them with their hashes.",
     .inputs = inputs,
     .outputs = outputs,
     .params = params,

@@ -1,12 +1,19 @@
 #include "tests/engine/test_nodes.h"
 
+#include "tests/failing_alloc.h"
+
 static void built_in_descriptors_have_no_fault(void **state)
 {
     (void)state;
     rbl_engine *engine = NULL;
     assert_int_equal(rbl_engine_create(NULL, &engine), RBL_OK);
-    print_all(engine->faults);
-    assert_int_equal(rbl_messages_count(engine->faults), 0);
+    rbl_messages *messages = NULL;
+    assert_int_equal(rbli_messages_open(engine->allocator, &messages), RBL_OK);
+    rbl_status status = rbli_engine_check_nodes(engine, messages);
+    print_all(messages);
+    assert_int_equal(status, RBL_OK);
+    assert_int_equal(rbl_messages_count(messages), 0);
+    rbl_messages_destroy(messages);
     size_t count = 0;
     while (rbli_builtin_nodes[count])
         count++;
@@ -19,6 +26,39 @@ static void built_in_descriptors_have_no_fault(void **state)
         assert_ptr_equal(rbl_engine_find_node(engine, desc->type, desc->version), desc);
     }
     rbl_engine_destroy(engine);
+}
+
+/// Without memory there is no engine, or one with all its types; registering says what was wrong.
+static void no_failed_allocation_loses_a_type(void **state)
+{
+    (void)state;
+    size_t count = 0, total = 0;
+    while (rbli_builtin_nodes[count])
+        count++;
+    for (size_t fail_at = 0; fail_at <= total; fail_at++) {
+        failing_alloc memory = {.fail_at = fail_at};
+        rbl_engine_options options;
+        rbl_engine_options_init(&options);
+        options.thread_count = 1;
+        options.reallocate = failing_reallocate;
+        options.user = &memory;
+        rbl_engine *engine = NULL;
+        rbl_status status = rbl_engine_create(&options, &engine);
+        assert_true(status == RBL_OK || status == RBL_ERR_NO_MEMORY);
+        assert_int_equal(status == RBL_OK, engine != NULL);
+        if (!engine) continue;
+        assert_int_equal(rbl_engine_node_count(engine), count);
+        status = rbl_engine_register_node(engine, &add_node, NULL);
+        assert_int_equal(status, atomic_load(&memory.failed) ? RBL_ERR_NO_MEMORY : RBL_OK);
+        assert_int_equal(rbl_engine_node_count(engine), count + (status == RBL_OK));
+        for (size_t i = 0; i < count; i++) {
+            const rbl_node_desc *desc = rbli_builtin_nodes[i];
+            assert_ptr_equal(rbl_engine_find_node(engine, desc->type, desc->version), desc);
+        }
+        rbl_engine_destroy(engine);
+        if (fail_at == 0) total = atomic_load(&memory.calls);
+    }
+    assert_true(total > count);
 }
 
 static void faulty_descriptors_are_refused(void **state)
@@ -114,6 +154,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(built_in_descriptors_have_no_fault),
+        cmocka_unit_test(no_failed_allocation_loses_a_type),
         cmocka_unit_test(faulty_descriptors_are_refused),
         cmocka_unit_test(schema_and_list_are_json),
     };
