@@ -301,6 +301,24 @@ def test_a_memory_limit_is_an_error_and_no_half_file(folder):
     assert os.listdir(os.path.join(folder, "out", "g", "10000")) == ["asset.json"]
 
 
+def test_thumbnails_are_drawn_once(folder):
+    if not os.path.exists(os.path.join(os.path.dirname(RUBBLE), "rubble-render")):
+        batch(folder, "g.json", "--thumbnails").expect(2, "rubble-render")
+        return
+    prepare(folder)
+    ask = ["g.json", "--over", "seed=0..1", "--thumbnails"]
+    batch(folder, *ask).expect(0, "2 done")
+    picture = os.path.join(folder, "out", "g", "1", "thumbnail.png")
+    with open(picture, "rb") as f:
+        assert f.read(8) == b"\x89PNG\r\n\x1a\n"
+    drawn = os.stat(picture).st_mtime_ns
+    assert read(folder, "out", "batch.html").count("/thumbnail.png") == 2
+    for more in ([], ["--resume"]):
+        batch(folder, *ask, *more).expect(0)
+        assert os.stat(picture).st_mtime_ns == drawn
+        assert read(folder, "out", "batch.html").count("/thumbnail.png") == 2
+
+
 def test_names_and_messages_are_text_in_the_page_and_the_table(folder):
     prepare(folder)
     evil = '=1+1 <img src=x onerror=alert(1)>&"'

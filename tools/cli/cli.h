@@ -71,6 +71,9 @@ void cli_print_file_messages(const char *file, const rbl_messages *messages, rbl
 /// `error: …` on stderr, with a line feed.
 void cli_error(const char *format, ...) RBL_PRINTF(1, 2);
 int cli_exit_code(rbl_status status);
+enum { CLI_PATH_BYTES = 4096 };
+/// Path of a program that lies beside this one. @return false when the folder is not known
+bool cli_find_program(const char *name, char path[CLI_PATH_BYTES]);
 /// Creates an engine, or says why not and gives NULL.
 rbl_engine *cli_engine(long thread_count, const size_t *memory_bytes);
 /// The same with a folder that keeps results between processes; `cache_folder` NULL: none.

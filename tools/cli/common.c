@@ -8,6 +8,7 @@
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>
+#include <uv.h>
 
 static bool stderr_has_colors(void)
 {
@@ -98,6 +99,16 @@ int cli_exit_code(rbl_status status)
         break;
     }
     return EXIT_EVALUATION;
+}
+
+bool cli_find_program(const char *name, char path[CLI_PATH_BYTES])
+{
+    size_t bytes = CLI_PATH_BYTES;
+    if (uv_exepath(path, &bytes) != 0) return false;
+    char *slash = strrchr(path, '/');
+    char *end = slash ? slash + 1 : path;
+    size_t room = CLI_PATH_BYTES - (size_t)(end - path);
+    return snprintf(end, room, "%s", name) < (int)room;
 }
 
 rbl_engine *cli_engine(long thread_count, const size_t *memory_bytes)

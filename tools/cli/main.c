@@ -6,22 +6,17 @@
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
-#include <uv.h>
 
 #ifdef RUBBLE_HAS_RENDER
 /// Becomes `rubble-render`, which lies beside this program.
 static int become_render(int argc, char **argv)
 {
-    static const char name[] = "rubble-render";
-    char path[4096 + sizeof name];
-    size_t bytes = sizeof path - sizeof name;
+    char path[CLI_PATH_BYTES];
     (void)argc;
-    if (uv_exepath(path, &bytes) != 0) {
-        cli_error("the folder of rubble and %s cannot be found", name);
+    if (!cli_find_program("rubble-render", path)) {
+        cli_error("the folder of rubble and rubble-render cannot be found");
         return EXIT_FILE;
     }
-    char *slash = strrchr(path, '/');
-    memcpy(slash ? slash + 1 : path, name, sizeof name);
     execv(path, argv);
     cli_error("%s: %s", path, strerror(errno));
     return EXIT_FILE;

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "tools/cli/batch/report.h"
+#include "tools/cli/batch/thumbnail.h"
 
 static const char help[] =
     "usage: rubble batch MANIFEST.json [options]\n"
@@ -33,6 +34,7 @@ static const char help[] =
     "  --dry-run               look for mistakes and list the assets, run nothing\n"
     "  --time-limit SECONDS    an asset that takes longer fails (default 0: no limit)\n"
     "  --stop-on-failure       begin no asset after one has failed\n"
+    "  --thumbnails            draw a small picture of each asset for batch.html\n"
     "  --fail-on warning       an asset with a warning has failed\n"
     "  --chunk I/N             make the Ith of N parts (auto: of SLURM_ARRAY_TASK_ID and _COUNT; auto/N: of\n"
     "                          JOB_COMPLETION_INDEX); --merge joins their summaries\n"
@@ -48,7 +50,7 @@ typedef struct arguments {
     cli_list sets, overs;
     long threads, limit;
     size_t memory, cache_bytes;
-    bool no_cache, resume, dry_run, stop_on_failure;
+    bool no_cache, resume, dry_run, stop_on_failure, thumbnails;
 } arguments;
 
 /* ---- Options ---- */
@@ -111,6 +113,7 @@ static bool read_settings(const arguments *a, batch_settings *s)
         .stop_on_failure = a->stop_on_failure,
         .fail_on_warning = a->fail_on != NULL,
         .no_cache = a->no_cache,
+        .thumbnails = a->thumbnails,
         .memory = a->memory};
     bool known = strcmp(a->progress, "auto") == 0;
     s->progress = isatty(STDERR_FILENO) ? BATCH_BAR : BATCH_PLAIN;
@@ -250,10 +253,11 @@ int cli_batch(int argc, char **argv)
         {"name", CLI_TEXT, &a.name}, {"out", CLI_TEXT, &a.out}, {"o", CLI_TEXT, &a.out},
         {"resume", CLI_FLAG, &a.resume}, {"dry-run", CLI_FLAG, &a.dry_run},
         {"time-limit", CLI_NUMBER, &a.limit}, {"stop-on-failure", CLI_FLAG, &a.stop_on_failure},
-        {"fail-on", CLI_TEXT, &a.fail_on}, {"chunk", CLI_TEXT, &a.chunk}, {"threads", CLI_NUMBER, &a.threads},
-        {"memory", CLI_BYTES, &a.memory}, {"cache", CLI_TEXT, &a.cache},
-        {"cache-bytes", CLI_BYTES, &a.cache_bytes}, {"no-cache", CLI_FLAG, &a.no_cache},
-        {"progress", CLI_TEXT, &a.progress}, {"merge", CLI_TEXT, &a.merge}, {0}};
+        {"thumbnails", CLI_FLAG, &a.thumbnails}, {"fail-on", CLI_TEXT, &a.fail_on},
+        {"chunk", CLI_TEXT, &a.chunk}, {"threads", CLI_NUMBER, &a.threads}, {"memory", CLI_BYTES, &a.memory},
+        {"cache", CLI_TEXT, &a.cache}, {"cache-bytes", CLI_BYTES, &a.cache_bytes},
+        {"no-cache", CLI_FLAG, &a.no_cache}, {"progress", CLI_TEXT, &a.progress},
+        {"merge", CLI_TEXT, &a.merge}, {0}};
     int code = cli_parse(&(cli_command){"batch", help, options, &a.file, 0, 1}, argc, argv);
     batch_settings settings;
     if (code < 0 && !a.file == !a.merge) {
@@ -263,6 +267,7 @@ int cli_batch(int argc, char **argv)
     }
     if (code < 0 && a.merge) code = batch_report_merge(a.merge);
     if (code < 0 && !read_settings(&a, &settings)) code = EXIT_USAGE;
+    if (code < 0 && a.thumbnails && !batch_thumbnails_possible()) code = EXIT_USAGE;
     if (code < 0) code = run(&a, &settings);
     free(a.sets.items);
     free(a.overs.items);

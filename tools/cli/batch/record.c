@@ -92,6 +92,7 @@ static cJSON *make_record(batch *b, const batch_asset *asset, const batch_result
     if (asset->only) cJSON_AddStringToObject(record, "only", asset->only);
     cJSON_AddStringToObject(record, "state", batch_state_text(result->state));
     if (result->error) cJSON_AddStringToObject(record, "error", result->error);
+    if (result->thumbnail) cJSON_AddStringToObject(record, "thumbnail", result->thumbnail);
     static const char *const numbers[] = {
         "warnings", "errors", "pieces", "triangles", "volume", "wall_ms", "cpu_ms"};
     const double amounts[] = {(double)result->warnings, (double)result->errors, (double)result->pieces,
@@ -197,6 +198,8 @@ bool batch_record_matches(batch *b, const batch_asset *asset, const char *folder
         result->pieces = (size_t)number_of(record, "pieces");
         result->triangles = (size_t)number_of(record, "triangles");
         result->volume = number_of(record, "volume");
+        const cJSON *thumbnail = cJSON_GetObjectItemCaseSensitive(record, "thumbnail");
+        if (cJSON_IsString(thumbnail)) result->thumbnail = strdup(thumbnail->valuestring);
         result->files = (size_t)cJSON_GetArraySize(cJSON_GetObjectItemCaseSensitive(record, "files"));
     }
     cJSON_Delete(record);

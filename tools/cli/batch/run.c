@@ -8,6 +8,7 @@
 
 #include "tools/cli/batch/batch.h"
 #include "tools/cli/batch/record.h"
+#include "tools/cli/batch/thumbnail.h"
 #include "tools/cli/results.h"
 
 enum { MOST_ATTEMPTS = 3, TICK_MS = 50, DRAW_TICKS = 4 };
@@ -240,6 +241,7 @@ static attempt evaluate(
     }
     if (batch_state_is_failure(result->state)) set_error(result, rbl_status_text(made.status));
     result->wall_ms = (batch_now() - worker->began) * 1e3;
+    if (b->settings->thumbnails && result->state == BATCH_DONE) batch_thumbnail_draw(run, folder, result);
     if (!made.changed) {
         if (!batch_record_write(b, asset, result, graph, run, folder) && result->state == BATCH_DONE) {
             result->state = BATCH_FAILED;
