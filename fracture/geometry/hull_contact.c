@@ -77,15 +77,20 @@ static void measure_shadow(double (*points)[2], size_t count, double (*hull)[2],
     size_t used = half_hull((const double(*)[2])points, count, false, hull, 0);
     used = half_hull((const double(*)[2])points, count, true, hull, used);
     if (used < 3) return;
+    double size = 0;
+    for (size_t i = 0; i < used; i++)
+        size = fmax(size, fmax(fabs(hull[i][0] - hull[0][0]), fabs(hull[i][1] - hull[0][1])));
     *width = HUGE_VAL;
     for (size_t i = 0; i < used; i++) {
         const double *p = hull[i], *q = hull[i + 1 < used ? i + 1 : 0];
         double x = q[0] - p[0], y = q[1] - p[1], length = sqrt(x * x + y * y), most = 0;
         *area += turn(hull[0], p, q) / 2;
-        for (size_t j = 0; j < used && length > 0; j++)
+        if (length <= 1e-7 * size) continue; /* corners that rounding parts: no direction */
+        for (size_t j = 0; j < used; j++)
             most = fmax(most, turn(p, q, hull[j]) / length);
-        if (length > 0) *width = fmin(*width, most);
+        *width = fmin(*width, most);
     }
+    if (*width == HUGE_VAL) *width = 0;
 }
 
 static size_t project(const rbli_hull_shape *hull, const double u[3], const double v[3], double (*out)[2])

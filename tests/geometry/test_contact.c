@@ -180,6 +180,74 @@ static void far_apart_pieces_have_none(void **state)
     finish_context(ctx);
 }
 
+/* Open sheets of strips, to see what becomes of triangles thinner than the tolerance. */
+
+typedef struct sheets {
+    double positions[8000][3];
+    int32_t triangles[8000][3], piece[8000];
+    size_t vertex_count, triangle_count;
+} sheets;
+
+static sheets pair;
+
+/// A rectangle at height z of strips across `axis`, looking up or down.
+static void add_sheet(int32_t piece, const double low[2], const double high[2], int axis, int strips, bool up)
+{
+    for (int i = 0; i < strips; i++) {
+        double a[2] = {low[0], low[1]}, b[2] = {high[0], high[1]};
+        a[axis] = low[axis] + (high[axis] - low[axis]) * i / strips;
+        b[axis] = low[axis] + (high[axis] - low[axis]) * (i + 1) / strips;
+        int32_t v = (int32_t)pair.vertex_count;
+        for (int c = 0; c < 4; c++) {
+            double *p = pair.positions[pair.vertex_count++];
+            p[0] = c == 1 || c == 2 ? b[0] : a[0];
+            p[1] = c >= 2 ? b[1] : a[1];
+            p[2] = 0;
+        }
+        for (int h = 0; h < 2; h++) {
+            int32_t *t = pair.triangles[pair.triangle_count];
+            pair.piece[pair.triangle_count++] = piece;
+            t[0] = v;
+            t[up ? 1 : 2] = v + 1 + h;
+            t[up ? 2 : 1] = v + 2 + h;
+        }
+    }
+}
+
+static double area_of_sheets(double tolerance)
+{
+    rbl_context *ctx = make_context(1);
+    rbli_mesh_view mesh = {(const double(*)[3])pair.positions, pair.vertex_count,
+        (const int32_t(*)[3])pair.triangles, pair.triangle_count};
+    rbli_touch *touches;
+    size_t count;
+    assert_ok(ctx, rbli_find_contacts(ctx, &mesh, pair.piece, tolerance, &touches, &count));
+    double area = count ? touches[0].area : 0;
+    rbli_free(ctx, touches);
+    finish_context(ctx);
+    return area;
+}
+
+static void thin_overlaps_count_together(void **state)
+{
+    (void)state;
+    pair = (sheets){0}; /* strips of 1/200 across each other: every overlap is thinner than 0.01 */
+    add_sheet(0, (double[]){0, 0}, (double[]){1, 1}, 0, 200, true);
+    add_sheet(1, (double[]){0.1, 0.2}, (double[]){0.8, 1.3}, 1, 200, false);
+    assert_close(area_of_sheets(0.01), 0.7 * 0.8, 1e-12);
+    pair = (sheets){0}; /* one strip thinner than twice the tolerance is an edge, however long */
+    add_sheet(0, (double[]){0, 0}, (double[]){100, 0.019}, 0, 200, true);
+    add_sheet(1, (double[]){0, 0}, (double[]){100, 1}, 0, 170, false);
+    assert_close(area_of_sheets(0.01), 0, 0);
+    assert_close(area_of_sheets(0.009), 1.9, 1e-9);
+    pair = (sheets){0}; /* small feet far apart, each wide enough */
+    add_sheet(0, (double[]){0, 0}, (double[]){1000, 1000}, 0, 1, true);
+    for (int i = 0; i < 4; i++)
+        add_sheet(1, (double[]){10 + 900 * (i & 1), 10 + 450 * (i & 2)},
+            (double[]){10.05 + 900 * (i & 1), 10.05 + 450 * (i & 2)}, 0, 20, false);
+    assert_close(area_of_sheets(0.01), 4 * 0.05 * 0.05, 1e-9);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -187,6 +255,7 @@ int main(void)
         cmocka_unit_test(partly_overlapping_faces_count),
         cmocka_unit_test(equal_triangles_are_matched),
         cmocka_unit_test(far_apart_pieces_have_none),
+        cmocka_unit_test(thin_overlaps_count_together),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
