@@ -10,7 +10,7 @@ enum { MINIMAL_MOST = 160, SAMPLES = 1024 };
 
 static const double PLANAR_DEVIATION = 1e-3; /* of the loop's size */
 static const double FLAT_THICKNESS = 0.01;   /* 2 V / A, of the shell's diagonal */
-static const double MOST_FILL = 0.75;        /* of the closed shell's area */
+static const double MOST_FILL = 0.75;        /* of the closed shell's area; a bent fill: of the given area */
 static const double BAD_VOLUME = 0.05, BAD_FILL = 0.02;
 
 typedef struct loop_plane {
@@ -28,7 +28,7 @@ typedef struct proposal {
     size_t first_hole, hole_count; /* range of filler.holes */
     double volume, area, filled_area;
     double min[3], max[3];
-    bool refused;
+    bool planar, refused;
 } proposal;
 
 typedef struct fill_triangle {
@@ -324,7 +324,7 @@ static rbl_status judge(filler *f, proposal *p)
     repair_why why = REPAIR_WHY_NOT_ASKED;
     if (2 * fabs(p->volume) < FLAT_THICKNESS * diagonal * p->area) {
         why = REPAIR_WHY_FLAT;
-    } else if (p->filled_area > MOST_FILL * p->area) {
+    } else if (p->filled_area > MOST_FILL * (p->planar ? p->area : p->area - p->filled_area)) {
         why = REPAIR_WHY_MOSTLY_FILL;
     } else if (p->filled_area > BAD_FILL * p->area) {
         if (sample_bad_volume(f, p, &bad_share) != RBL_OK) return RBL_ERR_NO_MEMORY;
@@ -383,6 +383,7 @@ static rbl_status propose(filler *f, int32_t number)
     nest_loops(f);
     bool all_planar = true;
     RBL_TRY(fill_loops(f, &all_planar));
+    p.planar = all_planar;
     p.count = f->triangles.count - p.first;
     p.hole_count = f->holes.count - p.first_hole;
     measure(f, &p);

@@ -459,6 +459,31 @@ static void flat_and_pocket_fills_are_refused(void **state)
     finish_context(ctx);
 }
 
+/// Two sides of a box are a bent sheet: a bent fill would be larger than they are. Four sides are a box.
+static void a_bent_fill_is_not_most_of_what_is_there(void **state)
+{
+    (void)state;
+    rbl_context *ctx = make_context(1);
+    soup *s = make_soup();
+    add_sides(s, (double[]){0, 0, 0}, (double[]){1, 1, 1}, BOTTOM | LEFT);
+    rbli_repair_options options = rbli_repair_default_options();
+    rbli_repair_result *r = repair_and_check(ctx, s, &options);
+    expect(ctx, r, 0, 0, 1, 0, 0);
+    assert_string_equal(r->shells[0].why, "filling refused: most of it would be new");
+    rbli_repair_result_destroy(ctx, r);
+    options.fill = RBLI_FILL_ALL;
+    r = repair_and_check(ctx, s, &options);
+    assert_int_equal(count_kind(r, RBLI_SHELL_SOLID), 1);
+    rbli_repair_result_destroy(ctx, r);
+    memset(s, 0, sizeof *s);
+    add_sides(s, (double[]){0, 0, 0}, (double[]){1, 1, 1}, BOTTOM | LEFT | FRONT | BACK);
+    r = repair_and_check(ctx, s, NULL);
+    assert_int_equal(count_kind(r, RBLI_SHELL_SOLID), 1);
+    rbli_repair_result_destroy(ctx, r);
+    free(s);
+    finish_context(ctx);
+}
+
 static void a_wide_rim_is_filled_with_a_fan(void **state)
 {
     (void)state;
@@ -1236,6 +1261,7 @@ int main(void)
         cmocka_unit_test(planar_fill_leaves_bent_holes),
         cmocka_unit_test(a_ring_is_filled_as_a_ring),
         cmocka_unit_test(flat_and_pocket_fills_are_refused),
+        cmocka_unit_test(a_bent_fill_is_not_most_of_what_is_there),
         cmocka_unit_test(a_wide_rim_is_filled_with_a_fan),
         cmocka_unit_test(sheets_of_two_sides_are_dropped),
         cmocka_unit_test(copies_are_dropped),

@@ -1,0 +1,50 @@
+#!/usr/bin/env python3
+"""Times MeshToCollection (reading, repair, union) over all meshes of a folder.
+
+  bench_models.py RUBBLE MODELS_DIR [--runs N] [--threads N]
+
+One graph reads all of them with the defaults. Prints CSV: model, CPU milliseconds of its node, the median of the runs
+(3 unless told); the last line is the sum of all, the median over the runs.
+"""
+import argparse
+import glob
+import json
+import os
+import statistics
+import subprocess
+import tempfile
+
+FORMATS = ("obj", "stl", "ply", "off", "glb")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("rubble")
+    parser.add_argument("models")
+    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--threads", type=int, default=1)
+    a = parser.parse_args()
+    files = sorted(f for f in glob.glob(os.path.join(a.models, "**", "*"), recursive=True)
+        if f.rsplit(".", 1)[-1].lower() in FORMATS)
+    nodes = {f"m{i}": {"type": "MeshToCollection", "params": {"file": os.path.abspath(f)}} for i, f in enumerate(files)}
+    times, sums = {n: [] for n in nodes}, []
+    with tempfile.TemporaryDirectory(prefix="rubble-bench-") as folder:
+        graph, report = os.path.join(folder, "graph.json"), os.path.join(folder, "report.json")
+        with open(graph, "w") as f:
+            json.dump({"rubble": 1, "nodes": nodes}, f)
+        for _ in range(a.runs):
+            subprocess.run([a.rubble, "eval", graph, "--no-cache", "--threads", str(a.threads), "--out", folder, "--report",
+                report], stdin=subprocess.DEVNULL, capture_output=True)
+            with open(report) as f:
+                got = {n["node"]: n["cpu_ms"] for n in json.load(f)["nodes"]}
+            sums.append(sum(got.values()))
+            for n in nodes:
+                times[n].append(got[n])
+    print("model,cpu_ms")
+    for n, path in zip(nodes, files):
+        print(f"{os.path.relpath(path, a.models)},{statistics.median(times[n]):.1f}")
+    print(f"all,{statistics.median(sums):.1f}")
+
+
+if __name__ == "__main__":
+    main()
