@@ -9,7 +9,8 @@ import { explode, isBelow, makeModel, piecesBelow, shownBones } from '../../tool
 import { search } from '../../tools/view/src/panel.js'
 import { number } from '../../tools/view/src/texts.js'
 
-let passed = 0, failed = 0
+let passed = 0,
+    failed = 0
 
 function test(name, body) {
     try {
@@ -24,9 +25,27 @@ function test(name, body) {
 
 /// Unit boxes in a row along x, in clusters: `clusters` [2, 3] gives a root, two clusters, two and three boxes.
 function boxes(clusters, extra = {}) {
-    const parent = [-1], level = [0], names = ['root'], geometryBone = [], positions = [], faces = []
+    const parent = [-1],
+        level = [0],
+        names = ['root'],
+        geometryBone = [],
+        positions = [],
+        faces = []
     const corner = [0, 1, 2, 3, 4, 5, 6, 7].map((i) => [i & 1, (i >> 1) & 1, i >> 2])
-    const sides = [[0, 2, 1], [1, 2, 3], [4, 5, 6], [5, 7, 6], [0, 1, 4], [1, 5, 4], [2, 6, 3], [3, 6, 7], [0, 4, 2], [2, 4, 6], [1, 3, 5], [3, 7, 5]]
+    const sides = [
+        [0, 2, 1],
+        [1, 2, 3],
+        [4, 5, 6],
+        [5, 7, 6],
+        [0, 1, 4],
+        [1, 5, 4],
+        [2, 6, 3],
+        [3, 6, 7],
+        [0, 4, 2],
+        [2, 4, 6],
+        [1, 3, 5],
+        [3, 7, 5],
+    ]
     for (const [i] of clusters.entries()) {
         parent.push(0)
         level.push(1)
@@ -46,14 +65,27 @@ function boxes(clusters, extra = {}) {
     }
     const n = geometryBone.length
     const starts = (step) => Int32Array.from({ length: n }, (_, i) => i * step)
-    return makeModel({ names, parent: Int32Array.from(parent), level: Int32Array.from(level), geometry_bone: Int32Array.from(geometryBone),
-        vertex_start: starts(8), vertex_count: new Int32Array(n).fill(8), face_start: starts(12), face_count: new Int32Array(n).fill(12),
-        volume: new Float64Array(n).fill(1), positions: Float32Array.from(positions), faces: Uint32Array.from(faces), materials: [], ...extra })
+    return makeModel({
+        names,
+        parent: Int32Array.from(parent),
+        level: Int32Array.from(level),
+        geometry_bone: Int32Array.from(geometryBone),
+        vertex_start: starts(8),
+        vertex_count: new Int32Array(n).fill(8),
+        face_start: starts(12),
+        face_count: new Int32Array(n).fill(12),
+        volume: new Float64Array(n).fill(1),
+        positions: Float32Array.from(positions),
+        faces: Uint32Array.from(faces),
+        materials: [],
+        ...extra,
+    })
 }
 
 /// Contacts of neighbours in the row.
 const row = (clusters) => {
-    const first = 1 + clusters.length, n = clusters.reduce((a, b) => a + b)
+    const first = 1 + clusters.length,
+        n = clusters.reduce((a, b) => a + b)
     return { contact: Int32Array.from({ length: 2 * (n - 1) }, (_, i) => first + (i >> 1) + (i & 1)) }
 }
 
@@ -88,12 +120,17 @@ test('levels stand for what is below', () => {
 })
 
 test('pieces explode from the middle of their parents, level by level', () => {
-    const m = boxes([2, 3]), x = (o, b) => o[3 * b]
-    const coarse = explode(m, 1, 1), fine = explode(m, 1, 2)
+    const m = boxes([2, 3]),
+        x = (o, b) => o[3 * b]
+    const coarse = explode(m, 1, 1),
+        fine = explode(m, 1, 2)
     assert.equal(x(coarse, 1), -1.5) // the middle of two boxes, 1, from that of all, 2.5
     assert.equal(x(coarse, 3), -1.5) // moves with its cluster
     assert.equal(x(fine, 3), -2)
-    assert.ok(explode(m, 1, 2).every((o, i) => i % 3 !== 1 || o === 0), 'what stands on the ground stays there')
+    assert.ok(
+        explode(m, 1, 2).every((o, i) => i % 3 !== 1 || o === 0),
+        'what stands on the ground stays there',
+    )
     assert.ok(explode(m, 0, 2).every((o) => o === 0))
 })
 
@@ -104,7 +141,10 @@ test('sizes fall into bins', () => {
     assert.equal(equal.bins[0].bones.length, 5)
     m.volume[3] = 1000
     const { bins } = makeBins(m, m.pieces)
-    assert.equal(bins.reduce((n, b) => n + b.bones.length, 0), 5)
+    assert.equal(
+        bins.reduce((n, b) => n + b.bones.length, 0),
+        5,
+    )
     assert.deepEqual(bins.at(-1).bones, [3])
 })
 
@@ -116,7 +156,14 @@ test('names are found in any case, as they stand', () => {
 })
 
 test('numbers', () => {
-    assert.deepEqual([0, 1234.5, 0.00012345, 1e-9, NaN, 0.5].map(number), ['0', '1,235', '0.000123', '1.00e-9', '–', '0.5'])
+    assert.deepEqual([0, 1234.5, 0.00012345, 1e-9, NaN, 0.5].map(number), [
+        '0',
+        '1,235',
+        '0.000123',
+        '1.00e-9',
+        '–',
+        '0.5',
+    ])
 })
 
 test('contacts are lifted to siblings where there is no connection graph', () => {
@@ -127,7 +174,8 @@ test('contacts are lifted to siblings where there is no connection graph', () =>
 })
 
 function damage(clusters, anchored = [], threshold = 10, extra = row(clusters)) {
-    const m = boxes(clusters, extra), marks = new Uint8Array(m.count)
+    const m = boxes(clusters, extra),
+        marks = new Uint8Array(m.count)
     for (const b of anchored) marks[b] = 1
     const d = new Damage(m, marks)
     d.thresholds = Float64Array.from(m.level, (l) => (l === 1 ? threshold : threshold / 10))
@@ -156,7 +204,13 @@ test('the excess goes to the neighbours in equal parts, one hop a step', () => {
     assert.deepEqual(shape(d), ['2,3,4,5,6'], 'a root with one cluster is that cluster')
     d.step(new Map([[4, 1 + 2 * 2.5]]))
     assert.deepEqual(shape(d), ['2,3', '4', '5,6'])
-    assert.deepEqual([...d.carried], [[3, 2.5], [5, 2.5]])
+    assert.deepEqual(
+        [...d.carried],
+        [
+            [3, 2.5],
+            [5, 2.5],
+        ],
+    )
     d.step(new Map())
     assert.deepEqual(shape(d), ['2', '3', '4', '5', '6'])
 })
@@ -164,7 +218,10 @@ test('the excess goes to the neighbours in equal parts, one hop a step', () => {
 test('what is anchored stays, with all that is linked to it', () => {
     const d = damage([5], [2])
     d.step(new Map([[4, 1]]))
-    assert.deepEqual(d.bodies.filter((b) => b.fixed).map((b) => b.pieces), [[2, 3]])
+    assert.deepEqual(
+        d.bodies.filter((b) => b.fixed).map((b) => b.pieces),
+        [[2, 3]],
+    )
 })
 
 test('without links the rest stays one', () => {
@@ -185,17 +242,26 @@ test('random blows keep every piece in exactly one body', () => {
             const pieces = d.bodies.flatMap((b) => b.pieces).sort((a, b) => a - b)
             assert.deepEqual(pieces, all, `seed ${seed}`)
             for (const b of d.bodies) {
-                assert.equal(b.fixed, b.pieces.some((p) => d.anchored[p]), `seed ${seed}`)
+                assert.equal(
+                    b.fixed,
+                    b.pieces.some((p) => d.anchored[p]),
+                    `seed ${seed}`,
+                )
                 for (const p of b.pieces) assert.equal(d.bodyOf[p], b, `seed ${seed}`)
             }
         }
     }
 })
 
-test('guessed thresholds go by the level below what comes off first', () => {
-    const d = damage([2, 3]), mass = Float64Array.from(d.model.volume)
-    const { thresholds, guessed } = makeThresholds(d.model, d.bodies, mass, 10)
-    assert.ok(guessed && thresholds[1] > 0 && thresholds[3] < thresholds[1])
+test('guessed thresholds are smaller for lighter bones', () => {
+    const m = boxes([2, 3]),
+        { thresholds, guessed } = makeThresholds(m, m.volume, 10)
+    assert.ok(guessed && thresholds[3] > 0 && thresholds[3] < thresholds[1] && thresholds[1] < thresholds[2])
+    const own = Float32Array.from(m.level)
+    assert.deepEqual(makeThresholds(boxes([2, 3], { threshold: own }), m.volume, 10), {
+        thresholds: own,
+        guessed: false,
+    })
 })
 
 console.log(`${passed} passed, ${failed} failed`)

@@ -26,8 +26,10 @@ function fetchPackages() {
     mkdirSync(work, { recursive: true })
     for (const name of ['package.json', 'package-lock.json']) copyFileSync(join(here, name), join(work, name))
     try {
-        execFileSync(npm, ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--silent'],
-            { cwd: work, stdio: ['ignore', 'inherit', 'inherit'] })
+        execFileSync(npm, ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--silent'], {
+            cwd: work,
+            stdio: ['ignore', 'inherit', 'inherit'],
+        })
     } catch {
         fail('npm cannot fetch the packages of tools/view/package-lock.json; is its registry reachable?')
     }
@@ -48,21 +50,34 @@ async function build() {
     fetchPackages()
     const esbuild = createRequire(join(work, 'package.json'))('esbuild')
     const common = { bundle: true, minify: true, write: false, logLevel: 'warning', legalComments: 'none' }
-    const script = await esbuild.build({ ...common, entryPoints: [join(here, 'src', 'main.js')], format: 'iife',
-        target: 'es2020', nodePaths: [join(work, 'node_modules')], define: { 'import.meta.url': '""' } })
+    const script = await esbuild.build({
+        ...common,
+        entryPoints: [join(here, 'src', 'main.js')],
+        format: 'iife',
+        target: 'es2020',
+        nodePaths: [join(work, 'node_modules')],
+        define: { 'import.meta.url': '""' },
+    })
     const style = await esbuild.build({ ...common, entryPoints: [join(here, 'src', 'style.css')] })
     const js = safeScript(script.outputFiles[0].text.trim())
     const css = style.outputFiles[0].text.trim()
     if (/<\/style/i.test(css)) fail('the style ends its element')
-    const policy = `default-src 'none'; script-src ${sha(js)} 'wasm-unsafe-eval'; style-src ${sha(css)}; ` +
+    const policy =
+        `default-src 'none'; script-src ${sha(js)} 'wasm-unsafe-eval'; style-src ${sha(css)}; ` +
         "img-src data: blob:; connect-src 'self'; base-uri 'none'; form-action 'none'"
-    const licences = ['three', '@dimforge/rapier3d-compat'].map((name) =>
-        `${name} ${JSON.parse(readFileSync(join(work, 'node_modules', name, 'package.json'), 'utf8')).version}\n\n` +
-        readFileSync(join(work, 'node_modules', name, 'LICENSE'), 'utf8')).join('\n\n')
+    const licences = ['three', '@dimforge/rapier3d-compat']
+        .map(
+            (name) =>
+                `${name} ${JSON.parse(readFileSync(join(work, 'node_modules', name, 'package.json'), 'utf8')).version}\n\n` +
+                readFileSync(join(work, 'node_modules', name, 'LICENSE'), 'utf8'),
+        )
+        .join('\n\n')
     if (licences.includes('-->')) fail('a licence ends its comment')
     const parts = { POLICY: policy, STYLE: css, SCRIPT: js, LICENCES: licences }
-    const page = readFileSync(join(here, 'src', 'page.html'), 'utf8')
-        .replace(/@RUBBLE_(POLICY|STYLE|SCRIPT|LICENCES)@/g, (_, name) => parts[name])
+    const page = readFileSync(join(here, 'src', 'page.html'), 'utf8').replace(
+        /@RUBBLE_(POLICY|STYLE|SCRIPT|LICENCES)@/g,
+        (_, name) => parts[name],
+    )
     if (page.split('@RUBBLE_DATA@').length !== 2) fail('the page must have the mark of its data once')
     writeFileSync(out, page)
 }

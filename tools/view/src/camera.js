@@ -29,17 +29,23 @@ export class OrbitCamera {
             element.addEventListener(name, (e) => this.pointers.delete(e.pointerId))
         element.addEventListener('pointermove', (e) => this.drag(element, e))
         element.addEventListener('contextmenu', (e) => e.preventDefault())
-        element.addEventListener('wheel', (e) => {
-            e.preventDefault()
-            const lines = e.deltaMode === 1 ? 16 : 1
-            this.zoom(Math.exp(Math.max(-1, Math.min(1, e.deltaY * lines * 0.0015))))
-        }, { passive: false })
+        element.addEventListener(
+            'wheel',
+            (e) => {
+                e.preventDefault()
+                const lines = e.deltaMode === 1 ? 16 : 1
+                this.zoom(Math.exp(Math.max(-1, Math.min(1, e.deltaY * lines * 0.0015))))
+            },
+            { passive: false },
+        )
     }
 
     drag(element, e) {
         const before = this.pointers.get(e.pointerId)
         if (!before) return
-        const dx = e.clientX - before.x, dy = e.clientY - before.y, height = element.clientHeight || 1
+        const dx = e.clientX - before.x,
+            dy = e.clientY - before.y,
+            height = element.clientHeight || 1
         if (this.pointers.size === 2) {
             const other = [...this.pointers].find(([id]) => id !== e.pointerId)[1]
             const apart = (p) => Math.hypot(p.x - other.x, p.y - other.y) || 1
@@ -78,11 +84,16 @@ export class OrbitCamera {
 
     /// Shows a sphere, at once or gliding there.
     frame(center, radius, smooth = false) {
-        const view = this.camera.view, wide = view?.enabled ? 1 - (2 * view.offsetX) / view.fullWidth : 1
+        const view = this.camera.view,
+            wide = view?.enabled ? 1 - (2 * view.offsetX) / view.fullWidth : 1
         const half = Math.min(this.camera.fov, this.camera.fov * this.camera.aspect * wide) * (Math.PI / 360)
         const to = { target: new THREE.Vector3(...center), distance: Math.max(radius, 1e-9) / Math.sin(half) }
         if (smooth && !matchMedia('(prefers-reduced-motion: reduce)').matches)
-            this.glide = { from: { target: this.target.clone(), distance: this.distance }, to, start: performance.now() }
+            this.glide = {
+                from: { target: this.target.clone(), distance: this.distance },
+                to,
+                start: performance.now(),
+            }
         else {
             this.target.copy(to.target)
             this.distance = to.distance
@@ -93,14 +104,18 @@ export class OrbitCamera {
     /// Places the camera. @return whether it is still gliding
     update() {
         if (this.glide) {
-            const t = Math.min(1, (performance.now() - this.glide.start) / 320), s = t * t * (3 - 2 * t)
+            const t = Math.min(1, (performance.now() - this.glide.start) / 320),
+                s = t * t * (3 - 2 * t)
             this.target.lerpVectors(this.glide.from.target, this.glide.to.target, s)
             this.distance = this.glide.from.distance + s * (this.glide.to.distance - this.glide.from.distance)
             if (t >= 1) this.glide = null
         }
         const flat = Math.cos(this.elevation) * this.distance
-        this.camera.position.set(this.target.x + flat * Math.sin(this.azimuth),
-            this.target.y + Math.sin(this.elevation) * this.distance, this.target.z + flat * Math.cos(this.azimuth))
+        this.camera.position.set(
+            this.target.x + flat * Math.sin(this.azimuth),
+            this.target.y + Math.sin(this.elevation) * this.distance,
+            this.target.z + flat * Math.cos(this.azimuth),
+        )
         this.camera.near = Math.max(this.distance * 0.01, this.size * 1e-4)
         this.camera.far = this.distance + this.size * 60
         this.camera.lookAt(this.target)
@@ -110,7 +125,12 @@ export class OrbitCamera {
     }
 
     state() {
-        return { target: this.target.toArray(), distance: this.distance, azimuth: this.azimuth, elevation: this.elevation }
+        return {
+            target: this.target.toArray(),
+            distance: this.distance,
+            azimuth: this.azimuth,
+            elevation: this.elevation,
+        }
     }
 
     restore(state) {

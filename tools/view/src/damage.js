@@ -8,8 +8,12 @@
 /// Edges between siblings: the connection graph where a parent has one, else contacts of pieces, lifted to siblings.
 export function makeEdges(model) {
     const { data, parent } = model
-    const edges = Array.from({ length: model.count }, () => new Set()), linked = new Uint8Array(model.count)
-    const join = (a, b) => { edges[a].add(b); edges[b].add(a) }
+    const edges = Array.from({ length: model.count }, () => new Set()),
+        linked = new Uint8Array(model.count)
+    const join = (a, b) => {
+        edges[a].add(b)
+        edges[b].add(a)
+    }
     const connection = data.connection || []
     for (let i = 0; i < connection.length; i += 2) {
         const [a, b] = [connection[i], connection[i + 1]]
@@ -17,7 +21,8 @@ export function makeEdges(model) {
         join(a, b)
         if (parent[a] >= 0) linked[parent[a]] = 1
     }
-    const contact = data.contact || [], lifted = []
+    const contact = data.contact || [],
+        lifted = []
     for (let i = 0; i < contact.length; i += 2) {
         let [a, b] = [contact[i], contact[i + 1]]
         while (a !== b && parent[a] !== parent[b]) {
@@ -34,14 +39,12 @@ export function makeEdges(model) {
     return { edges, linked }
 }
 
-/// Thresholds of bones: those of the file, else some that suit the asset, by level below what comes off first.
-export function makeThresholds(model, bodies, mass, gravity) {
+/// Thresholds of bones: those of the file, else some that suit the asset, smaller for lighter bones.
+export function makeThresholds(model, mass, gravity) {
     if (model.data.threshold) return { thresholds: model.data.threshold, guessed: false }
     const whole = model.roots.reduce((sum, b) => sum + mass[b], 0)
     const fall = Math.sqrt(2 * gravity * (model.all.high[1] - model.all.low[1])) // speed from its own height
-    const first = bodies.flatMap((b) => b.targets).reduce((least, t) => Math.min(least, model.level[t]), Infinity)
-    const parts = [0.25, 0.03, 0.004]
-    return { thresholds: Float64Array.from(model.level, (l) => whole * fall * parts[Math.min(2, Math.max(0, l - first))]), guessed: true }
+    return { thresholds: Float64Array.from(mass, (m) => 0.2 * fall * Math.sqrt(m * whole)), guessed: true }
 }
 
 export class Damage {
@@ -61,7 +64,8 @@ export class Damage {
     addBody(members) {
         const { model } = this
         const full = (b) => model.children[b].filter((c) => model.pieceCount[c])
-        while (members.length === 1 && !this.isUnit(members[0]) && full(members[0]).length === 1) members = full(members[0])
+        while (members.length === 1 && !this.isUnit(members[0]) && full(members[0]).length === 1)
+            members = full(members[0])
         const targets = members.length > 1 ? members : this.isUnit(members[0]) ? [] : full(members[0])
         const pieces = members.flatMap((b) => this.piecesBelow(b))
         const body = { members, targets, pieces, fixed: pieces.some((b) => this.anchored[b]) }
@@ -76,14 +80,16 @@ export class Damage {
     }
 
     piecesBelow(b) {
-        const { model } = this, out = model.geometryOf[b] >= 0 ? [b] : []
+        const { model } = this,
+            out = model.geometryOf[b] >= 0 ? [b] : []
         for (const c of model.children[b]) if (model.pieceCount[c]) out.push(...this.piecesBelow(c))
         return out
     }
 
     /// The target of a body that a bone is in, or −1.
     targetOf(body, bone) {
-        const { parent } = this.model, above = body.targets.length ? parent[body.targets[0]] : -2
+        const { parent } = this.model,
+            above = body.targets.length ? parent[body.targets[0]] : -2
         while (bone >= 0 && parent[bone] !== above) bone = parent[bone]
         return bone
     }
@@ -91,7 +97,8 @@ export class Damage {
     /// One step. @param strain  Map of pieces to impulses
     /// @return [{body, parts}]: bodies that are no more, and those that came of them
     step(strain) {
-        const byBody = new Map(), carried = this.carried
+        const byBody = new Map(),
+            carried = this.carried
         this.carried = new Map()
         const enter = (piece, target, amount) => {
             const body = this.bodyOf[piece]
@@ -122,7 +129,8 @@ export class Damage {
 
     /// Replaces a body by its released targets and the connected parts of the others.
     divide(body, released) {
-        const rest = body.targets.filter((t) => !released.has(t)), parts = []
+        const rest = body.targets.filter((t) => !released.has(t)),
+            parts = []
         for (const t of released) parts.push([t])
         const left = new Set(rest)
         const linked = rest.length && this.linked[this.model.parent[rest[0]]]

@@ -1,7 +1,14 @@
 // Reads the block of bytes that tools/cli/view_data.h describes.
 
-const TYPES = { i8: Int8Array, u8: Uint8Array, u16: Uint16Array, u32: Uint32Array, i32: Int32Array, f32: Float32Array,
-    f64: Float64Array }
+const TYPES = {
+    i8: Int8Array,
+    u8: Uint8Array,
+    u16: Uint16Array,
+    u32: Uint32Array,
+    i32: Int32Array,
+    f32: Float32Array,
+    f64: Float64Array,
+}
 
 /// Bytes of base64 text, decoded in parts so that no huge intermediate string is made.
 export function fromBase64(text) {

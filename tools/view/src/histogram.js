@@ -9,10 +9,15 @@ const BARS = 24
 export function makeBins(model, bones) {
     const volumes = bones.map((b) => model.volume[b]).filter((v) => v > 0)
     if (!volumes.length) return { low: 0, high: 0, bins: [] }
-    const low = volumes.reduce((a, b) => Math.min(a, b)), high = volumes.reduce((a, b) => Math.max(a, b))
-    const span = Math.log(high / low), count = span > 1e-6 ? BARS : 1
-    const bins = Array.from({ length: count }, (_, i) => ({ low: low * Math.exp((span * i) / count),
-        high: low * Math.exp((span * (i + 1)) / count), bones: [] }))
+    const low = volumes.reduce((a, b) => Math.min(a, b)),
+        high = volumes.reduce((a, b) => Math.max(a, b))
+    const span = Math.log(high / low),
+        count = span > 1e-6 ? BARS : 1
+    const bins = Array.from({ length: count }, (_, i) => ({
+        low: low * Math.exp((span * i) / count),
+        high: low * Math.exp((span * (i + 1)) / count),
+        bones: [],
+    }))
     for (const b of bones) {
         if (!(model.volume[b] > 0)) continue
         const i = count > 1 ? Math.floor((Math.log(model.volume[b] / low) / span) * count) : 0
@@ -26,7 +31,8 @@ export function showHistogram(element, model, bones, choose) {
     const { low, high, bins } = makeBins(model, bones)
     const most = bins.reduce((n, bin) => Math.max(n, bin.bones.length), 1)
     const buttons = bins.map((bin, i) => {
-        const button = document.createElement('button'), bar = document.createElement('span')
+        const button = document.createElement('button'),
+            bar = document.createElement('span')
         const text = `${plural(bin.bones.length, 'piece')}, volume ${number(bin.low)} to ${number(bin.high)}`
         button.type = 'button'
         button.title = text
@@ -44,11 +50,14 @@ export function showHistogram(element, model, bones, choose) {
         return button
     })
     const enabled = buttons.filter((b) => !b.disabled)
-    const focusable = (button) => { for (const b of buttons) b.tabIndex = b === button ? 0 : -1 }
+    const focusable = (button) => {
+        for (const b of buttons) b.tabIndex = b === button ? 0 : -1
+    }
     focusable(enabled[0])
     element.replaceChildren(...buttons)
     element.onkeydown = (e) => {
-        const step = { ArrowLeft: -1, ArrowRight: 1 }[e.key], at = enabled.indexOf(document.activeElement)
+        const step = { ArrowLeft: -1, ArrowRight: 1 }[e.key],
+            at = enabled.indexOf(document.activeElement)
         if (!step || at < 0) return
         e.preventDefault()
         e.stopPropagation()
@@ -56,5 +65,11 @@ export function showHistogram(element, model, bones, choose) {
         focusable(next)
         next.focus()
     }
-    return { low, high, release: () => { for (const b of buttons) b.setAttribute('aria-pressed', 'false') } }
+    return {
+        low,
+        high,
+        release: () => {
+            for (const b of buttons) b.setAttribute('aria-pressed', 'false')
+        },
+    }
 }

@@ -27,11 +27,13 @@ export function follow(live, state) {
         }
         try {
             sessionStorage.setItem(KEY, JSON.stringify(state()))
-        } catch { /* without storage the new page begins afresh */ }
+        } catch {
+            /* without storage the new page begins afresh */
+        }
         events.close()
         location.reload()
     })
-    events.addEventListener('problem', (e) => notice(JSON.parse(e.data)))
+    events.addEventListener('problem', (e) => notice(JSON.parse(e.data).trimEnd(), true))
     events.addEventListener('running', () => say('Evaluating'))
     events.onopen = () => {
         if (lost) notice('')

@@ -44,24 +44,46 @@ class Viewer {
     /* ---- The page ---- */
 
     fillPage() {
-        const { model } = this, { data } = model
+        const { model } = this,
+            { data } = model
         document.title = `${data.title} – rubble`
         $('title').textContent = data.title
         const hulls = data.hull_bone?.length ?? 0
-        $('facts').textContent = [plural(model.pieces.length, 'piece'), plural(model.count - model.pieces.length, 'cluster'),
-            plural(model.levels + 1, 'level'), plural(data.faces.length / 3, 'triangle'), plural(hulls, 'hull')].join(' · ')
+        $('facts').textContent = [
+            plural(model.pieces.length, 'piece'),
+            plural(model.count - model.pieces.length, 'cluster'),
+            plural(model.levels + 1, 'level'),
+            plural(data.faces.length / 3, 'triangle'),
+            plural(hulls, 'hull'),
+        ].join(' · ')
         $('level').max = $('level').value = String(model.levels)
         $('level').disabled = model.levels < 1
-        const counts = { hulls, connections: (data.connection?.length ?? 0) / 2, contacts: (data.contact?.length ?? 0) / 2 }
-        for (const [name, id] of [['hulls', 'hull'], ['connections', 'connection'], ['contacts', 'contact']]) {
+        const counts = {
+            hulls,
+            connections: (data.connection?.length ?? 0) / 2,
+            contacts: (data.contact?.length ?? 0) / 2,
+        }
+        for (const [name, id] of [
+            ['hulls', 'hull'],
+            ['connections', 'connection'],
+            ['contacts', 'contact'],
+        ]) {
             $(`${id}-count`).textContent = counts[name].toLocaleString('en')
             $(`show-${name}`).disabled = !counts[name]
         }
         const modes = this.pieces.painted ? { ...MODES, painted: { label: 'Painted' } } : MODES
-        $('colors').replaceChildren(...Object.entries(modes).map(([value, { label }]) => element('label', {},
-            element('input', { type: 'radio', name: 'color', value, checked: value === this.mode }),
-            element('span', { textContent: label }))))
-        if (!model.pieces.length && !data.live) notice(data.live === '' ? 'Waiting for the first result …' : 'There is no piece in this file.')
+        $('colors').replaceChildren(
+            ...Object.entries(modes).map(([value, { label }]) =>
+                element(
+                    'label',
+                    {},
+                    element('input', { type: 'radio', name: 'color', value, checked: value === this.mode }),
+                    element('span', { textContent: label }),
+                ),
+            ),
+        )
+        if (!model.pieces.length && !data.live)
+            notice(data.live === '' ? 'Waiting for the first result …' : 'There is no piece in this file.')
         fillKeys()
     }
 
@@ -94,7 +116,9 @@ class Viewer {
 
     listenToCanvas(canvas) {
         let down = null
-        canvas.addEventListener('pointerdown', (e) => { down = { x: e.clientX, y: e.clientY, button: e.button } })
+        canvas.addEventListener('pointerdown', (e) => {
+            down = { x: e.clientX, y: e.clientY, button: e.button }
+        })
         canvas.addEventListener('pointerup', (e) => {
             if (!down || down.button !== 0 || Math.hypot(e.clientX - down.x, e.clientY - down.y) > 5) return
             down = null
@@ -116,7 +140,9 @@ class Viewer {
         canvas.addEventListener('pointerleave', () => this.hover(-1))
         canvas.addEventListener('webglcontextlost', (e) => {
             e.preventDefault()
-            notice('The graphics card has let go of this page. It goes on when the card is back; else load the page again.')
+            notice(
+                'The graphics card has let go of this page. It goes on when the card is back; else load the page again.',
+            )
         })
         canvas.addEventListener('webglcontextrestored', () => {
             notice('')
@@ -141,20 +167,42 @@ class Viewer {
     }
 
     actionOf(e) {
-        const { orbit } = this.stage, step = 0.12
+        const { orbit } = this.stage,
+            step = 0.12
         const arrows = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }[e.key]
-        if (arrows) return () => (e.shiftKey ? orbit.pan(-arrows[0] * step / 2, arrows[1] * step / 2) : orbit.turn(arrows[0] * step, arrows[1] * step))
+        if (arrows)
+            return () =>
+                e.shiftKey
+                    ? orbit.pan((-arrows[0] * step) / 2, (arrows[1] * step) / 2)
+                    : orbit.turn(arrows[0] * step, arrows[1] * step)
         const toggle = (id) => () => $(id).click()
         const actions = {
-            '+': () => orbit.zoom(0.88), '=': () => orbit.zoom(0.88), '-': () => orbit.zoom(1.14), f: () => this.frame(),
-            n: () => this.step(1), p: () => this.step(-1), u: () => this.select(this.model.parent[this.selected] ?? -1),
-            x: () => this.setExplode(this.explosion + (e.shiftKey ? -0.1 : 0.1)), '[': () => this.setLevel(this.level - 1),
-            ']': () => this.setLevel(this.level + 1), h: toggle('show-hulls'), c: toggle('show-connections'),
-            t: toggle('show-contacts'), v: toggle('show-pieces'), '/': () => $('search').focus(), '?': () => $('keys').showModal(),
-            '\\': () => this.fold(), b: () => document.querySelector(`input[value="${this.breaking ? 'look' : 'break'}"]`).click(),
+            '+': () => orbit.zoom(0.88),
+            '=': () => orbit.zoom(0.88),
+            '-': () => orbit.zoom(1.14),
+            f: () => this.frame(),
+            n: () => this.step(1),
+            p: () => this.step(-1),
+            u: () => this.select(this.model.parent[this.selected] ?? -1),
+            x: () => this.setExplode(this.explosion + (e.shiftKey ? -0.1 : 0.1)),
+            '[': () => this.setLevel(this.level - 1),
+            ']': () => this.setLevel(this.level + 1),
+            h: toggle('show-hulls'),
+            c: toggle('show-connections'),
+            t: toggle('show-contacts'),
+            v: toggle('show-pieces'),
+            '/': () => $('search').focus(),
+            '?': () => $('keys').showModal(),
+            '\\': () => this.fold(),
+            b: () => document.querySelector(`input[value="${this.breaking ? 'look' : 'break'}"]`).click(),
         }
-        if (this.breaking) Object.assign(actions, { ' ': () => this.shootMiddle(), d: () => this.breaking.drop(),
-            k: () => this.breaking.pause(), r: () => this.breaking.reset() })
+        if (this.breaking)
+            Object.assign(actions, {
+                ' ': () => this.shootMiddle(),
+                d: () => this.breaking.drop(),
+                k: () => this.breaking.pause(),
+                r: () => this.breaking.reset(),
+            })
         const mode = $('colors').querySelectorAll('input')[Number(e.key) - 1]
         return mode ? () => mode.click() : actions[e.key.toLowerCase()]
     }
@@ -217,7 +265,9 @@ class Viewer {
     setMode(mode) {
         this.mode = mode
         const painted = mode === 'painted'
-        const { color, legend, perFace } = painted ? { color: () => [0.6, 0.6, 0.6], legend: [] } : MODES[mode].colors(this.model, this.shown)
+        const { color, legend, perFace } = painted
+            ? { color: () => [0.6, 0.6, 0.6], legend: [] }
+            : MODES[mode].colors(this.model, this.shown)
         for (let b = 0; b < this.model.count; b++) this.bones.paint(b, color(b))
         this.pieces.uniforms.uPerFace.value = painted ? 2 : perFace ? 1 : 0
         showLegend(legend)
@@ -225,7 +275,8 @@ class Viewer {
     }
 
     setOverlays() {
-        const { model, stage } = this, { data } = model
+        const { model, stage } = this,
+            { data } = model
         this.pieces.mesh.visible = $('show-pieces').checked
         const make = {
             hulls: () => new Hulls(model, this.bones, stage.colors.hull),
@@ -244,11 +295,16 @@ class Viewer {
 
     /// Shows all pieces where they are now.
     frameAll(smooth) {
-        const { model, bones } = this, low = [Infinity, Infinity, Infinity], high = [-Infinity, -Infinity, -Infinity]
+        const { model, bones } = this,
+            low = [Infinity, Infinity, Infinity],
+            high = [-Infinity, -Infinity, -Infinity]
         for (const b of model.pieces) {
             const i = 6 * b
             for (let corner = 0; corner < 8; corner++) {
-                const p = bones.apply(b, [0, 1, 2].map((k) => model.bounds[i + k + (corner >> k & 1 ? 3 : 0)]))
+                const p = bones.apply(
+                    b,
+                    [0, 1, 2].map((k) => model.bounds[i + k + ((corner >> k) & 1 ? 3 : 0)]),
+                )
                 for (let k = 0; k < 3; k++) {
                     low[k] = Math.min(low[k], p[k])
                     high[k] = Math.max(high[k], p[k])
@@ -257,15 +313,25 @@ class Viewer {
         }
         if (!model.pieces.length) return
         const size = Math.hypot(...low.map((x, k) => high[k] - x))
-        this.stage.orbit.frame(low.map((x, k) => (x + high[k]) / 2), size * 0.54, smooth)
+        this.stage.orbit.frame(
+            low.map((x, k) => (x + high[k]) / 2),
+            size * 0.54,
+            smooth,
+        )
     }
 
     frame() {
         const b = this.selected
         if (b < 0 || !this.model.pieceCount[b]) return this.frameAll(true)
-        const i = 6 * b, bounds = this.model.bounds
-        const radius = Math.hypot(bounds[i + 3] - bounds[i], bounds[i + 4] - bounds[i + 1], bounds[i + 5] - bounds[i + 2]) / 2
-        this.stage.orbit.frame(this.bones.apply(b, [...this.model.center.subarray(3 * b, 3 * b + 3)]), radius * 2.2, true)
+        const i = 6 * b,
+            bounds = this.model.bounds
+        const radius =
+            Math.hypot(bounds[i + 3] - bounds[i], bounds[i + 4] - bounds[i + 1], bounds[i + 5] - bounds[i + 2]) / 2
+        this.stage.orbit.frame(
+            this.bones.apply(b, [...this.model.center.subarray(3 * b, 3 * b + 3)]),
+            radius * 2.2,
+            true,
+        )
     }
 
     /* ---- Selection ---- */
@@ -334,7 +400,10 @@ class Viewer {
         for (const b of model.pieces) {
             const chosen = selected >= 0 && isBelow(model, b, selected)
             const near = hovered >= 0 && isBelow(model, b, hovered)
-            bones.mark(b, chosen ? STATE.selected : near ? STATE.hovered : marked && !standsOut[b] ? STATE.dim : STATE.normal)
+            bones.mark(
+                b,
+                chosen ? STATE.selected : near ? STATE.hovered : marked && !standsOut[b] ? STATE.dim : STATE.normal,
+            )
         }
         this.stage.draw()
     }
@@ -377,15 +446,22 @@ class Viewer {
     /* ---- Over a new load ---- */
 
     state() {
-        return { title: this.model.data.title, camera: this.stage.orbit.state(), explosion: this.explosion, mode: this.mode,
-            level: this.level === this.model.levels ? null : this.level, folded: document.body.classList.contains('folded'),
+        return {
+            title: this.model.data.title,
+            camera: this.stage.orbit.state(),
+            explosion: this.explosion,
+            mode: this.mode,
+            level: this.level === this.model.levels ? null : this.level,
+            folded: document.body.classList.contains('folded'),
             selected: this.model.names[this.selected] ?? null,
-            show: Object.fromEntries(['pieces', ...OVERLAYS].map((n) => [n, $(`show-${n}`).checked])) }
+            show: Object.fromEntries(['pieces', ...OVERLAYS].map((n) => [n, $(`show-${n}`).checked])),
+        }
     }
 
     restore(state) {
         if (!state || state.title !== this.model.data.title) return
-        for (const [name, checked] of Object.entries(state.show)) $(`show-${name}`).checked = checked && !$(`show-${name}`).disabled
+        for (const [name, checked] of Object.entries(state.show))
+            $(`show-${name}`).checked = checked && !$(`show-${name}`).disabled
         const mode = document.querySelector(`#colors input[value="${CSS.escape(state.mode)}"]`)
         if (mode) {
             mode.checked = true
@@ -402,12 +478,21 @@ class Viewer {
     /// For tests and the console.
     inspect() {
         const { model } = this
-        return { pieces: model.pieces.length, level: this.level, explosion: this.explosion, mode: this.mode,
-            selected: model.names[this.selected] ?? null, marked: this.marked ? this.marked.size : null,
+        return {
+            pieces: model.pieces.length,
+            level: this.level,
+            explosion: this.explosion,
+            mode: this.mode,
+            selected: model.names[this.selected] ?? null,
+            marked: this.marked ? this.marked.size : null,
             places: model.pieces.map((b) => this.bones.apply(b, [...model.center.subarray(3 * b, 3 * b + 3)])),
-            screen: model.pieces.map((b) => this.stage.project(this.bones.apply(b, [...model.center.subarray(3 * b, 3 * b + 3)]))),
-            names: model.pieces.map((b) => model.names[b]), calls: this.stage.renderer.info.render.calls,
-            broken: this.breaking ? this.breaking.inspect() : null }
+            screen: model.pieces.map((b) =>
+                this.stage.project(this.bones.apply(b, [...model.center.subarray(3 * b, 3 * b + 3)])),
+            ),
+            names: model.pieces.map((b) => model.names[b]),
+            calls: this.stage.renderer.info.render.calls,
+            broken: this.breaking ? this.breaking.inspect() : null,
+        }
     }
 }
 
@@ -418,10 +503,14 @@ function fatal(text) {
 
 function begin() {
     addEventListener('error', (e) => notice(`Something went wrong in this page: ${e.message}`))
-    addEventListener('unhandledrejection', (e) => notice(`Something went wrong in this page: ${e.reason?.message ?? e.reason}`))
+    addEventListener('unhandledrejection', (e) =>
+        notice(`Something went wrong in this page: ${e.reason?.message ?? e.reason}`),
+    )
     try {
         if (!document.createElement('canvas').getContext('webgl2'))
-            throw new Error('This browser shows no 3D graphics (WebGL 2). It may be switched off, or the graphics driver may be too old.')
+            throw new Error(
+                'This browser shows no 3D graphics (WebGL 2). It may be switched off, or the graphics driver may be too old.',
+            )
         const data = readData(fromBase64($('data').textContent.trim()))
         $('data').remove()
         const viewer = new Viewer(data)

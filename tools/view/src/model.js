@@ -1,6 +1,8 @@
 // What the page knows of the asset: the hierarchy, and what is measured from it.
 
-const add = (into, at, value) => { into[at] += value }
+const add = (into, at, value) => {
+    into[at] += value
+}
 
 /// Grows bounds [x0, y0, z0, x1, y1, z1] at `b` by a point.
 function grow(bounds, b, x, y, z) {
@@ -22,7 +24,9 @@ function measure(data, model) {
         geometryOf[bone] = g
         volume[bone] = data.volume ? Math.abs(data.volume[g]) : 0
         triangles[bone] = data.face_count[g]
-        const start = data.vertex_start[g], end = start + data.vertex_count[g], p = data.positions
+        const start = data.vertex_start[g],
+            end = start + data.vertex_count[g],
+            p = data.positions
         for (let v = start; v < end; v++) grow(bounds, bone, p[3 * v], p[3 * v + 1], p[3 * v + 2])
     }
 }
@@ -31,7 +35,11 @@ function measure(data, model) {
 export function makeModel(data) {
     const count = data.names.length
     const model = {
-        data, count, names: data.names, parent: data.parent, level: data.level,
+        data,
+        count,
+        names: data.names,
+        parent: data.parent,
+        level: data.level,
         children: Array.from({ length: count }, () => []),
         pieces: [], // bones with triangles
         geometryOf: new Int32Array(count).fill(-1),
@@ -44,15 +52,17 @@ export function makeModel(data) {
         contacts: new Int32Array(count),
         levels: 0,
     }
-    for (let b = 0; b < count; b++) model.bounds.set([Infinity, Infinity, Infinity, -Infinity, -Infinity, -Infinity], 6 * b)
+    for (let b = 0; b < count; b++)
+        model.bounds.set([Infinity, Infinity, Infinity, -Infinity, -Infinity, -Infinity], 6 * b)
     measure(data, model)
     for (const bone of model.pieces) add(model.pieceCount, bone, 1)
-    for (let b = count; b-- > 0;) {
-        const parent = model.parent[b], i = 6 * b
+    for (let b = count; b-- > 0; ) {
+        const parent = model.parent[b],
+            i = 6 * b
         model.levels = Math.max(model.levels, model.level[b])
         for (let k = 0; k < 3; k++)
-            model.center[3 * b + k] = model.bounds[i] <= model.bounds[i + 3]
-                ? (model.bounds[i + k] + model.bounds[i + 3 + k]) / 2 : 0
+            model.center[3 * b + k] =
+                model.bounds[i] <= model.bounds[i + 3] ? (model.bounds[i + k] + model.bounds[i + 3 + k]) / 2 : 0
         if (parent < 0) continue
         add(model.pieceCount, parent, model.pieceCount[b])
         add(model.volume, parent, model.volume[b])
@@ -79,7 +89,8 @@ function allBounds(model) {
         }
     }
     const empty = !model.pieces.length
-    const low = empty ? [-1, -1, -1] : out.slice(0, 3), high = empty ? [1, 1, 1] : out.slice(3)
+    const low = empty ? [-1, -1, -1] : out.slice(0, 3),
+        high = empty ? [1, 1, 1] : out.slice(3)
     const size = Math.hypot(high[0] - low[0], high[1] - low[1], high[2] - low[2]) || 1
     return { low, high, size, center: low.map((x, k) => (x + high[k]) / 2) }
 }
@@ -99,12 +110,20 @@ export function explode(model, amount, level) {
     for (let b = 0; b < model.count; b++) {
         const parent = model.parent[b]
         if (parent < 0) {
-            if (model.roots.length > 1 && model.pieceCount[b]) moveApart(model, offsets, b, model.all.center, model.all.low[1], amount)
+            if (model.roots.length > 1 && model.pieceCount[b])
+                moveApart(model, offsets, b, model.all.center, model.all.low[1], amount)
             continue
         }
         for (let k = 0; k < 3; k++) offsets[3 * b + k] = offsets[3 * parent + k]
         if (model.level[b] > level || !model.pieceCount[b]) continue
-        moveApart(model, offsets, b, model.center.subarray(3 * parent, 3 * parent + 3), model.bounds[6 * parent + 1], amount)
+        moveApart(
+            model,
+            offsets,
+            b,
+            model.center.subarray(3 * parent, 3 * parent + 3),
+            model.bounds[6 * parent + 1],
+            amount,
+        )
     }
     return offsets
 }

@@ -22,7 +22,8 @@ function followingMaterial(bones, options) {
             void main() { ${color}
                 #include <colorspace_fragment>
             }`,
-        transparent: true, ...rest,
+        transparent: true,
+        ...rest,
     })
 }
 
@@ -43,14 +44,20 @@ function attributes(position, bone, size) {
 
 /// Edges of triangles that are no diagonals of flat sides, as pairs of vertices of `points`.
 function sharpEdges(points, faces, flat) {
-    const edges = new Map(), n = new THREE.Vector3(), u = new THREE.Vector3(), v = new THREE.Vector3(), a = new THREE.Vector3()
+    const edges = new Map(),
+        n = new THREE.Vector3(),
+        u = new THREE.Vector3(),
+        v = new THREE.Vector3(),
+        a = new THREE.Vector3()
     for (let f = 0; f < faces.length; f += 3) {
         a.fromArray(points, 3 * faces[f])
         u.fromArray(points, 3 * faces[f + 1]).sub(a)
         v.fromArray(points, 3 * faces[f + 2]).sub(a)
         n.crossVectors(u, v).normalize()
         for (let k = 0; k < 3; k++) {
-            const i = faces[f + k], j = faces[f + ((k + 1) % 3)], key = i < j ? i * 4294967296 + j : j * 4294967296 + i
+            const i = faces[f + k],
+                j = faces[f + ((k + 1) % 3)],
+                key = i < j ? i * 4294967296 + j : j * 4294967296 + i
             const other = edges.get(key)
             if (other) other.sharp = other.normal.dot(n) < flat
             else edges.set(key, { i, j, normal: n.clone(), sharp: true })
@@ -60,7 +67,8 @@ function sharpEdges(points, faces, flat) {
 }
 
 function hullEdges(data, h) {
-    const start = data.hull_point_start[h], points = data.hull_points.subarray(3 * start, 3 * data.hull_point_start[h + 1])
+    const start = data.hull_point_start[h],
+        points = data.hull_points.subarray(3 * start, 3 * data.hull_point_start[h + 1])
     const faces = data.hull_faces.subarray(3 * data.hull_face_start[h], 3 * data.hull_face_start[h + 1])
     return sharpEdges(points, faces, 0.9995).map((v) => v + start)
 }
@@ -72,15 +80,25 @@ export class Outline {
     constructor(model, bones, color) {
         this.model = model
         this.group = new THREE.Group()
-        for (const [opacity, depthTest] of [['0.3', false], ['1.0', true]]) {
-            const material = followingMaterial(bones, { uniforms: { uColor: color }, head: 'uniform vec3 uColor;',
-                color: `gl_FragColor = vec4(uColor, ${opacity});`, depthTest, depthWrite: false })
+        for (const [opacity, depthTest] of [
+            ['0.3', false],
+            ['1.0', true],
+        ]) {
+            const material = followingMaterial(bones, {
+                uniforms: { uColor: color },
+                head: 'uniform vec3 uColor;',
+                color: `gl_FragColor = vec4(uColor, ${opacity});`,
+                depthTest,
+                depthWrite: false,
+            })
             this.group.add(object(THREE.LineSegments, new THREE.BufferGeometry(), material, 6))
         }
     }
 
     show(pieces) {
-        const { data, geometryOf, triangles } = this.model, position = [], bone = []
+        const { data, geometryOf, triangles } = this.model,
+            position = [],
+            bone = []
         let left = MOST_OUTLINED
         for (const b of pieces) {
             const g = geometryOf[b]
@@ -103,8 +121,10 @@ export class Hulls {
         const { data } = model
         this.model = model
         this.group = new THREE.Group()
-        const position = new Float32Array(data.hull_points), bone = new Float32Array(position.length / 3)
-        const lines = [], faces = []
+        const position = new Float32Array(data.hull_points),
+            bone = new Float32Array(position.length / 3)
+        const lines = [],
+            faces = []
         for (let h = 0; h < data.hull_bone.length; h++) {
             bone.fill(data.hull_bone[h], data.hull_point_start[h], data.hull_point_start[h + 1])
             lines.push(hullEdges(data, h))
@@ -115,18 +135,28 @@ export class Hulls {
         }
         this.lines = lines
         this.faces = faces
-        const lineMaterial = followingMaterial(bones, { uniforms: { uColor: accent }, head: 'uniform vec3 uColor;',
-            color: 'gl_FragColor = vec4(uColor, 0.85);', depthWrite: false })
-        const faceMaterial = followingMaterial(bones, { color: 'gl_FragColor = vec4(vColor, 0.16);',
-            depthWrite: false, side: THREE.DoubleSide })
-        this.group.add(object(THREE.Mesh, attributes(position, bone), faceMaterial, 2),
-            object(THREE.LineSegments, attributes(position, bone), lineMaterial, 3))
+        const lineMaterial = followingMaterial(bones, {
+            uniforms: { uColor: accent },
+            head: 'uniform vec3 uColor;',
+            color: 'gl_FragColor = vec4(uColor, 0.85);',
+            depthWrite: false,
+        })
+        const faceMaterial = followingMaterial(bones, {
+            color: 'gl_FragColor = vec4(vColor, 0.16);',
+            depthWrite: false,
+            side: THREE.DoubleSide,
+        })
+        this.group.add(
+            object(THREE.Mesh, attributes(position, bone), faceMaterial, 2),
+            object(THREE.LineSegments, attributes(position, bone), lineMaterial, 3),
+        )
     }
 
     /// Shows the hulls of bones that are told apart, or those of the pieces below one that has none.
     show(shown) {
         const wanted = (h) => {
-            const b = this.model.data.hull_bone[h], s = shown[b]
+            const b = this.model.data.hull_bone[h],
+                s = shown[b]
             return s === b || (!this.model.hulls[s].length && !this.model.children[b].length)
         }
         const chosen = this.lines.map((_, h) => h).filter(wanted)
@@ -134,37 +164,44 @@ export class Hulls {
         this.group.children[1].geometry.setIndex(chosen.flatMap((h) => this.lines[h]))
         this.count = chosen.length
     }
-
-    dispose() {
-        for (const child of this.group.children) {
-            child.geometry.dispose()
-            child.material.dispose()
-        }
-    }
 }
 
 /// Lines between the centres of bones.
 export class Links {
-    /// @param pairs  bones, two by two; `clusters`: shown where both are told apart, else between pieces only
+    /// @param pairs  bones, two by two; areas  one a pair, may be missing
     constructor(model, bones, pairs, areas, color) {
         this.model = model
         this.pairs = pairs
         this.areas = areas
         this.group = new THREE.Group()
-        this.bones = bones
-        const line = followingMaterial(bones, { uniforms: { uColor: color }, head: 'uniform vec3 uColor;',
-            color: 'gl_FragColor = vec4(uColor, 0.25 + 0.7 * vSize);', depthTest: false, depthWrite: false })
-        const dot = followingMaterial(bones, { uniforms: { uColor: color, uPixels: { value: 7 * Math.min(devicePixelRatio, 2) } },
-            head: 'uniform vec3 uColor;', points: true, depthTest: false, depthWrite: false,
+        const line = followingMaterial(bones, {
+            uniforms: { uColor: color },
+            head: 'uniform vec3 uColor;',
+            color: 'gl_FragColor = vec4(uColor, 0.25 + 0.7 * vSize);',
+            depthTest: false,
+            depthWrite: false,
+        })
+        const dot = followingMaterial(bones, {
+            uniforms: { uColor: color, uPixels: { value: 7 * Math.min(devicePixelRatio, 2) } },
+            head: 'uniform vec3 uColor;',
+            points: true,
+            depthTest: false,
+            depthWrite: false,
             color: `float d = length(gl_PointCoord - 0.5); if (d > 0.5) discard;
-                gl_FragColor = vec4(uColor, 1.0 - smoothstep(0.4, 0.5, d));` })
-        this.group.add(object(THREE.LineSegments, new THREE.BufferGeometry(), line, 4),
-            object(THREE.Points, new THREE.BufferGeometry(), dot, 5))
+                gl_FragColor = vec4(uColor, 1.0 - smoothstep(0.4, 0.5, d));`,
+        })
+        this.group.add(
+            object(THREE.LineSegments, new THREE.BufferGeometry(), line, 4),
+            object(THREE.Points, new THREE.BufferGeometry(), dot, 5),
+        )
     }
 
     /// Shows links between bones that are told apart; `holds(a, b)` says which of them are not broken.
     show(shown, holds = () => true) {
-        const { center, pieceCount } = this.model, ends = [], sizes = [], dots = new Set()
+        const { center, pieceCount } = this.model,
+            ends = [],
+            sizes = [],
+            dots = new Set()
         let largest = 0
         for (const area of this.areas || []) largest = Math.max(largest, area)
         for (let i = 0; i < this.pairs.length; i += 2) {
@@ -182,14 +219,11 @@ export class Links {
             child.geometry = attributes(position, new Float32Array(list), new Float32Array(size))
         }
         fill(this.group.children[0], ends, sizes)
-        fill(this.group.children[1], [...dots], [...dots].map(() => 1))
+        fill(
+            this.group.children[1],
+            [...dots],
+            [...dots].map(() => 1),
+        )
         this.count = ends.length / 2
-    }
-
-    dispose() {
-        for (const child of this.group.children) {
-            child.geometry.dispose()
-            child.material.dispose()
-        }
     }
 }

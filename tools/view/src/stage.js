@@ -5,17 +5,48 @@ import * as THREE from 'three'
 import { OrbitCamera } from './camera.js'
 
 const THEMES = {
-    light: { sky: 0xffffff, ground: 0xb9b2a8, hemi: 1.55, key: 2.35, fill: 0.5, shadow: 0.26, dim: 0xb9bcc2,
-        inside: [0.86, 0.82, 0.76], line: 0x1d4ed8, contact: 0xb45309, hull: 0x111827, accent: 0xf2600c, outline: 0x7c2500 },
-    dark: { sky: 0xbfd0ee, ground: 0x2b2723, hemi: 1.0, key: 2.3, fill: 0.42, shadow: 0.5, dim: 0x3c4048,
-        inside: [0.62, 0.58, 0.53], line: 0x7dd3fc, contact: 0xfbbf24, hull: 0xf8fafc, accent: 0xff7a1f, outline: 0xffffff },
+    light: {
+        sky: 0xffffff,
+        ground: 0xb9b2a8,
+        hemi: 1.55,
+        key: 2.35,
+        fill: 0.5,
+        shadow: 0.26,
+        dim: 0xb9bcc2,
+        inside: [0.86, 0.82, 0.76],
+        line: 0x1d4ed8,
+        contact: 0xb45309,
+        hull: 0x111827,
+        accent: 0xf2600c,
+        outline: 0x7c2500,
+    },
+    dark: {
+        sky: 0xbfd0ee,
+        ground: 0x2b2723,
+        hemi: 1.0,
+        key: 2.3,
+        fill: 0.42,
+        shadow: 0.5,
+        dim: 0x3c4048,
+        inside: [0.62, 0.58, 0.53],
+        line: 0x7dd3fc,
+        contact: 0xfbbf24,
+        hull: 0xf8fafc,
+        accent: 0xff7a1f,
+        outline: 0xffffff,
+    },
 }
 
 export class Stage {
     /// Throws when the browser cannot draw.
     constructor(canvas) {
         this.canvas = canvas
-        this.renderer = new THREE.WebGLRenderer({ canvas, antialias: true, alpha: true, powerPreference: 'high-performance' })
+        this.renderer = new THREE.WebGLRenderer({
+            canvas,
+            antialias: true,
+            alpha: true,
+            powerPreference: 'high-performance',
+        })
         this.renderer.setPixelRatio(Math.min(devicePixelRatio || 1, 2))
         this.renderer.toneMapping = THREE.ACESFilmicToneMapping
         this.renderer.toneMappingExposure = 1.12
@@ -23,7 +54,9 @@ export class Stage {
         this.renderer.shadowMap.type = THREE.PCFShadowMap
         this.renderer.shadowMap.autoUpdate = false
         this.scene = new THREE.Scene()
-        this.colors = Object.fromEntries(['line', 'contact', 'hull', 'accent', 'dim', 'outline'].map((n) => [n, { value: new THREE.Color() }]))
+        this.colors = Object.fromEntries(
+            ['line', 'contact', 'hull', 'accent', 'dim', 'outline'].map((n) => [n, { value: new THREE.Color() }]),
+        )
         this.orbit = new OrbitCamera(canvas, () => this.draw())
         this.makeLights()
         this.size = 1
@@ -76,7 +109,8 @@ export class Stage {
         this.key.position.set(center[0] - size * 0.95, low[1] + size * 1.75, center[2] + size * 0.95)
         this.key.target.position.set(...center)
         this.fill.position.set(center[0] + size * 1.4, center[1] + size * 0.4, center[2] - size * 0.4)
-        const c = this.key.shadow.camera, reach = size * 1.7
+        const c = this.key.shadow.camera,
+            reach = size * 1.7
         Object.assign(c, { left: -reach, right: reach, top: reach, bottom: -reach, near: size * 0.05, far: size * 6 })
         c.updateProjectionMatrix()
         this.key.shadow.bias = -0.0004
@@ -84,7 +118,8 @@ export class Stage {
     }
 
     resize() {
-        const width = this.canvas.clientWidth || 1, height = this.canvas.clientHeight || 1
+        const width = this.canvas.clientWidth || 1,
+            height = this.canvas.clientHeight || 1
         this.renderer.setSize(width, height, false)
         const camera = this.orbit.camera
         this.inset = Math.min(this.inset ?? 0, width / 2)
@@ -150,7 +185,11 @@ export class Stage {
     ray(x, y) {
         const camera = this.orbit.camera
         this.orbit.update()
-        const ndc = new THREE.Vector3((2 * x) / this.canvas.clientWidth - 1, 1 - (2 * y) / this.canvas.clientHeight, 0.5)
+        const ndc = new THREE.Vector3(
+            (2 * x) / this.canvas.clientWidth - 1,
+            1 - (2 * y) / this.canvas.clientHeight,
+            0.5,
+        )
         const direction = ndc.unproject(camera).sub(camera.position).normalize()
         return { origin: camera.position.toArray(), direction: direction.toArray() }
     }
