@@ -53,6 +53,7 @@ static rbl_status grow(unfolding *u, int32_t seed, const double axis[3], double 
     RBL_TRY(rbli_array_push(u->ctx, &u->members, seed));
     for (size_t i = 0; i < u->members.count; i++) {
         int32_t t = u->members.data[i];
+        if (i % 16384 == 16383 && rbli_cancelled(u->ctx)) RBL_TRY(RBL_ERR_CANCELLED);
         for (int32_t c = 3 * t; c < 3 * t + 3; c++) {
             int32_t o = u->opposite[c] < 0 ? -1 : u->opposite[c] / 3;
             if (o < 0 || u->chart[o] != -1 || u->mark[o] == u->round) continue;
@@ -211,18 +212,34 @@ static double turn_of(const double a[2], const double b[2], const double c[2])
     return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]);
 }
 
-/// The convex hull of the members' corners (Andrew 1979), counter-clockwise, behind the sorted corners.
+/// Collects the corners at the border of the chart: nothing else can be on its hull.
+static rbl_status find_border(unfolding *u)
+{
+    rbl_status status = RBL_OK;
+    u->hull.count = 0;
+    for (size_t i = 0; i < u->members.count; i++) {
+        int32_t t = u->members.data[i];
+        RBL_TRY(rbli_array_reserve(u->ctx, &u->hull, 6));
+        for (int32_t k = 0; k < 3; k++) {
+            int32_t o = u->opposite[3 * t + k];
+            if (o >= 0 && u->chart[o / 3] == u->chart[t]) continue;
+            memcpy(u->hull.data[u->hull.count++].at, u->place[3 * t + k], sizeof(double[2]));
+            memcpy(u->hull.data[u->hull.count++].at, u->place[3 * t + (k + 1) % 3], sizeof(double[2]));
+        }
+    }
+done:
+    return status;
+}
+
+/// The convex hull of the border (Andrew 1979), counter-clockwise, behind the sorted corners.
 static rbl_status find_hull(unfolding *u, size_t *first, size_t *count)
 {
     rbl_status status = RBL_OK;
-    size_t corners = 3 * u->members.count, begin = corners, end = corners;
-    u->hull.count = 0;
-    RBL_TRY(rbli_array_reserve(u->ctx, &u->hull, 3 * corners + 2));
-    for (size_t i = 0; i < corners; i++)
-        memcpy(u->hull.data[i].at, u->place[3 * u->members.data[i / 3] + (int32_t)(i % 3)],
-            sizeof u->hull.data[i].at);
-    qsort(u->hull.data, corners, sizeof *u->hull.data, compare_points);
-    for (int half = 0; half < 2; half++) {
+    RBL_TRY(find_border(u));
+    size_t corners = u->hull.count, begin = corners, end = corners;
+    RBL_TRY(rbli_array_reserve(u->ctx, &u->hull, 2 * corners + 2));
+    if (corners) qsort(u->hull.data, corners, sizeof *u->hull.data, compare_points);
+    for (int half = 0; half < 2 && corners > 0; half++) {
         size_t base = end;
         for (size_t i = 0; i < corners; i++) {
             const double *p = u->hull.data[half ? corners - 1 - i : i].at;
@@ -233,24 +250,36 @@ static rbl_status find_hull(unfolding *u, size_t *first, size_t *count)
         end--; /* the last one begins the other half */
     }
     *first = begin;
-    *count = end > begin ? end - begin : 1;
+    *count = end - begin;
 done:
     return status;
 }
 
+static void widen(double box[2][2], const double p[2], const double d[2])
+{
+    double q[2] = {p[0] * d[0] + p[1] * d[1], p[1] * d[0] - p[0] * d[1]};
+    for (int k = 0; k < 2; k++) {
+        box[0][k] = fmin(box[0][k], q[k]);
+        box[1][k] = fmax(box[1][k], q[k]);
+    }
+}
+
 /// The box of the hull along a direction.
-static void box_along(const unfolding *u, size_t first, size_t count, const double d[2], double box[2][2])
+static void box_of_hull(const unfolding *u, size_t first, size_t count, const double d[2], double box[2][2])
 {
     box[0][0] = box[0][1] = INFINITY;
     box[1][0] = box[1][1] = -INFINITY;
-    for (size_t i = first; i < first + count; i++) {
-        const double *p = u->hull.data[i].at;
-        double q[2] = {p[0] * d[0] + p[1] * d[1], p[1] * d[0] - p[0] * d[1]};
-        for (int k = 0; k < 2; k++) {
-            box[0][k] = fmin(box[0][k], q[k]);
-            box[1][k] = fmax(box[1][k], q[k]);
-        }
-    }
+    for (size_t i = first; i < first + count; i++)
+        widen(box, u->hull.data[i].at, d);
+}
+
+/// The box of all members along a direction.
+static void box_of_members(const unfolding *u, const double d[2], double box[2][2])
+{
+    box[0][0] = box[0][1] = INFINITY;
+    box[1][0] = box[1][1] = -INFINITY;
+    for (size_t i = 0; i < 3 * u->members.count; i++)
+        widen(box, u->place[3 * u->members.data[i / 3] + (int32_t)(i % 3)], d);
 }
 
 /// Turns the chart to the smallest box along a side of its hull, its longer side along the first axis, scales
@@ -268,17 +297,17 @@ static rbl_status settle(unfolding *u, double size[2])
         if (!(length > 0)) continue;
         d[0] /= length;
         d[1] /= length;
-        box_along(u, first, count, d, box);
+        box_of_hull(u, first, count, d, box);
         double area = (box[1][0] - box[0][0]) * (box[1][1] - box[0][1]);
         if (!(area < least)) continue;
         least = area;
         memcpy(best, d, sizeof best);
     }
-    box_along(u, first, count, best, box);
+    box_of_members(u, best, box);
     if (box[1][0] - box[0][0] < box[1][1] - box[0][1]) {
         double d[2] = {-best[1], best[0]};
         memcpy(best, d, sizeof best);
-        box_along(u, first, count, best, box);
+        box_of_members(u, best, box);
     }
     for (size_t i = 0; i < u->members.count; i++) {
         const double(*p)[2] = (const double(*)[2])u->place + 3 * u->members.data[i];

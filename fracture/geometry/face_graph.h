@@ -11,7 +11,7 @@
 /// by the lowest.
 /// @param triangles [count], indices in first_vertex … first_vertex + vertex_count − 1
 /// @param opposite  [3·count], freed by the caller with rbli_free; set on success only
-/// @return RBL_OK · RBL_ERR_NO_MEMORY. Threads: reentrant. Cost: O(count log of the most edges at a vertex).
+/// @return RBL_OK · RBL_ERR_NO_MEMORY · RBL_ERR_CANCELLED. Threads: reentrant. Cost: O(count log of the most edges at a vertex).
 rbl_status rbli_face_graph(rbl_context *ctx, const int32_t (*triangles)[3], size_t count,
     int32_t first_vertex, size_t vertex_count, int32_t **opposite);
 

@@ -8,6 +8,8 @@
 #include "fracture/geometry/elementary.h"
 #include "fracture/geometry/face_graph.h"
 
+enum { POLL_CORNERS = 65536 };
+
 static int32_t find_root(int32_t *root, int32_t c)
 {
     while (root[c] != c) {
@@ -82,12 +84,13 @@ static bool make_unit(double v[3])
     return true;
 }
 
-static void write_normals(const rbli_mesh_view *mesh, int32_t *root, const bool *sliver,
-    const double (*face)[3], double (*sum)[3], float (*normals)[3])
+static rbl_status write_normals(rbl_context *ctx, const rbli_mesh_view *mesh, int32_t *root,
+    const bool *sliver, const double (*face)[3], double (*sum)[3], float (*normals)[3])
 {
     size_t corners = 3 * mesh->triangle_count;
     for (size_t c = 0; c < corners; c++) {
         double u[3], v[3];
+        if (c % POLL_CORNERS == 0 && rbli_cancelled(ctx)) return RBL_ERR_CANCELLED;
         if (sliver[c / 3]) continue;
         sides_at(mesh, c, u, v);
         double weight = angle_between(u, v), *to = sum[find_root(root, (int32_t)c)];
@@ -102,6 +105,7 @@ static void write_normals(const rbli_mesh_view *mesh, int32_t *root, const bool 
         for (int k = 0; k < 3; k++)
             normals[c][k] = (float)n[k];
     }
+    return RBL_OK;
 }
 
 rbl_status rbli_smooth_normals(rbl_context *ctx, const rbli_mesh_view *mesh, const int32_t *opposite,
@@ -119,10 +123,11 @@ rbl_status rbli_smooth_normals(rbl_context *ctx, const rbli_mesh_view *mesh, con
     RBL_TRY(make_roots(ctx, 3 * count, &root));
     for (size_t c = 0; c < 3 * count; c++) {
         int32_t o = opposite[c];
+        if (c % POLL_CORNERS == 0 && rbli_cancelled(ctx)) RBL_TRY(RBL_ERR_CANCELLED);
         if (o <= (int32_t)c || (kind && kind[c / 3] != kind[o / 3])) continue;
         if (dot(face[c / 3], face[o / 3]) >= sharp_cosine) join_across(root, (int32_t)c, o);
     }
-    write_normals(mesh, root, sliver, (const double(*)[3])face, sum, normals);
+    status = write_normals(ctx, mesh, root, sliver, (const double(*)[3])face, sum, normals);
 done:
     rbli_free(ctx, root);
     rbli_free(ctx, face);
@@ -213,12 +218,14 @@ static void any_across(const float normal[3], double out[3])
     if (!make_unit(out)) out[least] = 1;
 }
 
-static void write_tangents(const rbli_mesh_view *mesh, int32_t *root, const uint8_t *turn,
-    const double (*direction)[3], const float (*normals)[3], double (*sum)[3], float (*tangents)[4])
+static rbl_status write_tangents(rbl_context *ctx, const rbli_mesh_view *mesh, int32_t *root,
+    const uint8_t *turn, const double (*direction)[3], const float (*normals)[3], double (*sum)[3],
+    float (*tangents)[4])
 {
     size_t corners = 3 * mesh->triangle_count;
     for (size_t c = 0; c < corners; c++) {
         double u[3], v[3], along[3];
+        if (c % POLL_CORNERS == 0 && rbli_cancelled(ctx)) return RBL_ERR_CANCELLED;
         memcpy(along, direction[c / 3], sizeof along);
         flatten(along, normals[c]);
         if (!make_unit(along)) continue;
@@ -237,6 +244,7 @@ static void write_tangents(const rbli_mesh_view *mesh, int32_t *root, const uint
             tangents[c][k] = (float)t[k];
         tangents[c][3] = turn[c / 3] == KEPT ? -1 : 1;
     }
+    return RBL_OK;
 }
 
 rbl_status rbli_corner_tangents(rbl_context *ctx, const rbli_mesh_view *mesh, const int32_t *opposite,
@@ -259,7 +267,7 @@ rbl_status rbli_corner_tangents(rbl_context *ctx, const rbli_mesh_view *mesh, co
         if (o > (int32_t)c && turn[c / 3] == turn[o / 3] && runs_on(normals, uvs, (int32_t)c, o))
             join_across(root, (int32_t)c, o);
     }
-    write_tangents(mesh, root, turn, (const double(*)[3])direction, normals, sum, tangents);
+    status = write_tangents(ctx, mesh, root, turn, (const double(*)[3])direction, normals, sum, tangents);
 done:
     rbli_free(ctx, root);
     rbli_free(ctx, direction);

@@ -14,7 +14,7 @@
 /// @param kind      [triangle_count] edges between triangles of different kinds are sharp; NULL: all alike
 /// @param sharp_cosine  an edge is sharp when the cosine of the angle between its triangles' normals is less
 /// @param normals   [3·triangle_count]
-/// @return RBL_OK · RBL_ERR_NO_MEMORY. Threads: reentrant. Deterministic. Cost: near linear.
+/// @return RBL_OK · RBL_ERR_NO_MEMORY · RBL_ERR_CANCELLED. Threads: reentrant. Deterministic. Cost: near linear.
 rbl_status rbli_smooth_normals(rbl_context *ctx, const rbli_mesh_view *mesh, const int32_t *opposite,
     const uint8_t *kind, double sharp_cosine, float (*normals)[3]);
 
@@ -26,7 +26,7 @@ rbl_status rbli_smooth_normals(rbl_context *ctx, const rbli_mesh_view *mesh, con
 /// orientation and take the tangent of their neighbours. w is that of glTF, whose v grows downwards: bitangent = w · normal ×
 /// tangent points to smaller v.
 /// @param normals, uvs [3·triangle_count] @param tangents [3·triangle_count]
-/// @return RBL_OK · RBL_ERR_NO_MEMORY. Threads: reentrant. Deterministic. Cost: near linear.
+/// @return RBL_OK · RBL_ERR_NO_MEMORY · RBL_ERR_CANCELLED. Threads: reentrant. Deterministic. Cost: near linear.
 rbl_status rbli_corner_tangents(rbl_context *ctx, const rbli_mesh_view *mesh, const int32_t *opposite,
     const float (*normals)[3], const float (*uvs)[2], float (*tangents)[4]);
 
