@@ -290,6 +290,7 @@ static rbl_status settle(unfolding *u, double size[2])
     size_t first, count;
     double best[2] = {1, 0}, box[2][2], least = INFINITY, flat = 0, full = 0;
     RBL_TRY(find_hull(u, &first, &count));
+    if (rbli_cancelled(u->ctx)) return RBL_ERR_CANCELLED;
     size_t step = (count + MOST_DIRECTIONS - 1) / MOST_DIRECTIONS;
     for (size_t i = 0; i < count; i += step) {
         const double *p = u->hull.data[first + i].at, *q = u->hull.data[first + (i + 1) % count].at;
@@ -359,6 +360,7 @@ static rbl_status prepare(unfolding *u, const bool *chosen, rbli_keyed *order)
     for (size_t t = 0; t < count; t++) {
         const double *p[3];
         double a[3], b[3], n[3];
+        if (t % 65536 == 65535 && rbli_cancelled(u->ctx)) return RBL_ERR_CANCELLED;
         for (int c = 0; c < 3; c++)
             p[c] = mesh->positions[mesh->triangles[t][c]];
         for (int k = 0; k < 3; k++) {

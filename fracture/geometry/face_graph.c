@@ -133,6 +133,7 @@ rbl_status rbli_face_normals(
     RBL_TRY_ALLOC(known = rbli_alloc(ctx, count, sizeof *known));
     for (size_t t = 0; t < count; t++) {
         int side;
+        if (t % 65536 == 65535 && rbli_cancelled(ctx)) RBL_TRY(RBL_ERR_CANCELLED);
         known[t] = measure(mesh, t, least_height, normals[t], &side);
         longest[t] = (uint8_t)side;
         if (sliver) sliver[t] = !known[t];

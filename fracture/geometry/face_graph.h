@@ -19,7 +19,7 @@ rbl_status rbli_face_graph(rbl_context *ctx, const int32_t (*triangles)[3], size
 /// its own: it takes that of the triangle across its longest side, or of another neighbour.
 /// @param normals [mesh->triangle_count]
 /// @param sliver  [mesh->triangle_count] or NULL: receives which triangles are slivers
-/// @return RBL_OK · RBL_ERR_NO_MEMORY
+/// @return RBL_OK · RBL_ERR_NO_MEMORY · RBL_ERR_CANCELLED
 rbl_status rbli_face_normals(rbl_context *ctx, const rbli_mesh_view *mesh, const int32_t *opposite,
     double (*normals)[3], bool *sliver);
 

@@ -258,8 +258,10 @@ rbl_status rbli_corner_tangents(rbl_context *ctx, const rbli_mesh_view *mesh, co
     RBL_TRY_ALLOC(direction = rbli_alloc(ctx, count, sizeof *direction));
     RBL_TRY_ALLOC(turn = rbli_alloc(ctx, count, sizeof *turn));
     RBL_TRY_ALLOC(sum = rbli_calloc(ctx, 3 * count, sizeof *sum));
-    for (size_t t = 0; t < count; t++)
+    for (size_t t = 0; t < count; t++) {
+        if (t % POLL_CORNERS == 0 && rbli_cancelled(ctx)) RBL_TRY(RBL_ERR_CANCELLED);
         turn[t] = (uint8_t)direction_of_u(mesh, uvs, t, direction[t]);
+    }
     RBL_TRY(spread_orientations(ctx, count, opposite, normals, uvs, turn));
     RBL_TRY(make_roots(ctx, 3 * count, &root));
     for (size_t c = 0; c < 3 * count; c++) {
