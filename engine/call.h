@@ -48,6 +48,7 @@ struct rbl_call {
     const char *output_folder;
     rbli_pending_files *files;
     RBLI_ARRAY(rbli_message_place) places;
+    bool *skips;                        /* [ref_count] while a node chooses what it does without; else NULL */
     struct rbli_evaluation *evaluation; /* NULL while a graph is loaded and parameters are checked; then */
     rbli_told_files *told_files;        /* files that nodes write */
     rbl_value *const *given;            /* of a node "inputs": what ForEach gives it, by output; else NULL */

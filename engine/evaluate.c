@@ -41,13 +41,15 @@ static rbl_status begin(rbli_evaluation *e, size_t only)
     e->run_index = rbli_allocator_calloc(allocator, graph->node_count, sizeof *e->run_index);
     e->graph_index = rbli_allocator_calloc(allocator, graph->node_count, sizeof *e->graph_index);
     e->blame = rbli_allocator_calloc(allocator, graph->node_count, sizeof *e->blame);
+    e->only = only;
+    e->skips = rbli_allocator_calloc(allocator, graph->node_count, sizeof *e->skips);
     e->said = rbli_allocator_calloc(allocator, graph->node_count, sizeof *e->said);
     e->activities = rbli_allocator_calloc(allocator, graph->node_count, sizeof *e->activities);
     e->progress.fractions =
         rbli_allocator_calloc(allocator, graph->node_count, sizeof *e->progress.fractions);
     e->progress.costs = rbli_allocator_calloc(allocator, graph->node_count, sizeof *e->progress.costs);
     if (!needed || !e->params || !e->run_index || !e->graph_index || !e->blame || !e->said ||
-        !e->activities || !e->progress.fractions || !e->progress.costs)
+        !e->activities || !e->progress.fractions || !e->progress.costs || !e->skips)
         RBL_TRY(RBL_ERR_NO_MEMORY);
     RBL_TRY(mark_needed(graph, only, needed));
     uv_mutex_lock(&graph->mutex);
@@ -97,6 +99,9 @@ static void end(rbli_evaluation *e)
     for (size_t i = 0; e->said && i < e->graph->node_count; i++)
         rbl_messages_destroy(e->said[i]);
     rbli_allocator_free(allocator, e->said);
+    for (size_t i = 0; e->skips && i < e->graph->node_count; i++)
+        rbli_allocator_free(allocator, e->skips[i]);
+    rbli_allocator_free(allocator, e->skips);
     rbli_allocator_free(allocator, e->activities);
     rbli_allocator_free(allocator, e->progress.fractions);
     rbli_allocator_free(allocator, e->progress.costs);
@@ -137,6 +142,10 @@ static bool forget_attempt(rbli_evaluation *e)
     rbl_messages_destroy(e->run->messages);
     e->run->messages = messages;
     e->run->status = RBL_OK;
+    for (size_t i = 0; i < e->graph->node_count; i++) {
+        rbli_allocator_free(e->engine->allocator, e->skips[i]);
+        e->skips[i] = NULL;
+    }
     for (size_t i = 0; i < e->needed_count; i++) {
         rbli_run_node *entry = &e->run->nodes[i];
         atomic_store(&e->progress.fractions[i], 0);

@@ -31,7 +31,12 @@ typedef struct rbli_evaluation {
     bool distrust;           /* the second time: neither the cache folder nor what is still packed */
     rbl_value *const *given; /* of a graph that ForEach runs: what goes in; else NULL */
     const char *prefix;      /* of ids in messages, or NULL */
+    bool **skips; /* [node_count] by graph index: for each of a node's connections, whether it does without;
+                     NULL: it needs all */
+    size_t only;  /* the node that is asked for, in the graph; SIZE_MAX: all */
 } rbli_evaluation;
+
+typedef struct rbli_demand rbli_demand;
 
 /// One node under way.
 typedef struct rbli_node_work {
@@ -72,6 +77,16 @@ static inline bool rbli_is_good(const rbli_run_node *entry)
 /// Evaluates all nodes that are needed, each behind those that it needs. `outer`: tasks that this is part of,
 /// or NULL. What the nodes say goes to the run, in their order.
 rbl_status rbli_evaluation_run_nodes(rbli_evaluation *e, rbli_task_set *outer);
+
+/* demand.c */
+
+/// The demand for what `only` needs (SIZE_MAX: for everything), before anything has run.
+rbl_status rbli_demand_create(rbli_evaluation *e, size_t only, rbli_demand **out);
+void rbli_demand_destroy(rbli_evaluation *e, rbli_demand *d); /* NULL is fine */
+/// The nodes to run next: run[i], by run index; *count of them, 0: all is done. They are taken as done.
+rbl_status rbli_demand_next(rbli_evaluation *e, rbli_demand *d, bool *run, size_t *count);
+/// Reports the nodes that were not needed.
+void rbli_demand_end(rbli_evaluation *e, rbli_demand *d);
 
 /* node_run.c */
 

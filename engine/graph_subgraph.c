@@ -68,6 +68,28 @@ static rbl_status param_value(rbl_context *ctx, const rbl_param *param, rbl_valu
     }
 }
 
+/// True when a connection gives the parameter, or a part of it.
+static bool is_open(const rbl_param *param)
+{
+    bool open = param->from >= 0;
+    for (size_t i = 0; i < param->count && !open; i++)
+        open = is_open(&param->items[i]);
+    return open;
+}
+
+/// True for an input that comes from a connection that nobody asks for.
+static bool is_skipped(const rbl_call *call, const char *name)
+{
+    const rbli_graph_node *node = call->node;
+    size_t port = rbli_find_port(node->type->desc->inputs, name);
+    if (port != SIZE_MAX) return node->input_start[port + 1] > node->input_start[port];
+    const rbl_param *root = rbli_params_root(call->params);
+    for (size_t i = 0; i < root->count; i++)
+        if (strcmp(root->items[i].desc->name, name) == 0)
+            return root->items[i].absent && is_open(&root->items[i]);
+    return false;
+}
+
 /// Hands on what comes in: what ForEach gives, the connections as they are, the parameters as values.
 static rbl_status pass_inputs(rbl_context *ctx, rbl_call *call)
 {
@@ -82,7 +104,7 @@ static rbl_status pass_inputs(rbl_context *ctx, rbl_call *call)
             value = rbl_value_retain((rbl_value *)connected);
         else if (!value && param)
             status = param_value(ctx, param, &value);
-        else if (!value)
+        else if (!value && !is_skipped(call, name))
             status = rbli_fail(ctx, RBL_ERR_GRAPH, "input \"%s\" of %s has no value", name, desc->type);
         if (status != RBL_OK) return status;
         rbl_call_set_output(call, name, value);

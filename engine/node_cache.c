@@ -54,7 +54,7 @@ void rbli_work_reject(rbli_evaluation *e, rbli_node_work *w, rbli_hash key, cons
 rbl_status rbli_work_unpack_inputs(rbli_evaluation *e, rbli_node_work *w)
 {
     for (uint32_t i = 0; i < w->node->ref_count; i++) {
-        if (!rbli_value_is_packed(w->inputs[i])) continue;
+        if (!w->inputs[i] || !rbli_value_is_packed(w->inputs[i])) continue;
         rbl_context quiet = w->ctx;
         quiet.messages = NULL;
         rbl_status status = rbli_value_unpack(&quiet, w->inputs[i]);

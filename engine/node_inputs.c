@@ -12,9 +12,11 @@ rbl_status rbli_work_gather_inputs(rbli_evaluation *e, rbli_node_work *w)
     w->inputs = rbli_calloc(&w->ctx, node->ref_count, sizeof *w->inputs);
     if (!w->inputs) return RBL_ERR_NO_MEMORY;
     const rbl_port_desc *ports = node->type->desc->inputs;
+    const bool *skips = e->skips[e->graph_index[w->index]];
     for (uint32_t i = 0, port = 0; i < node->ref_count; i++) {
         while (port < node->type->input_count && i >= node->input_start[port + 1])
             port++;
+        if (skips && skips[i]) continue;
         const rbli_run_node *from = &e->run->nodes[e->run_index[node->refs[i].node]];
         rbl_value *value = from->result->outputs[node->refs[i].port];
         bool convert = port < node->type->input_count && ports[port].kind == RBL_VALUE_FLOAT &&

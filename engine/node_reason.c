@@ -36,6 +36,7 @@ void rbli_work_explain(
     rbli_evaluation *e, const rbli_node_work *w, const rbli_result *stale, char *reason, size_t bytes)
 {
     const rbli_history *history = &e->graph->history[e->graph_index[w->index]];
+    const rbli_hash no_hash = rbli_value_hash(NULL); /* of what the node did without */
     *reason = '\0';
     if (!history->known) {
         const char *why = e->dry && e->engine->disk_cache ? "not in the cache" : "first run";
@@ -56,7 +57,8 @@ void rbli_work_explain(
     }
     for (size_t port = 0; port < w->node->type->input_count; port++)
         for (uint32_t i = w->node->input_start[port]; i < w->node->input_start[port + 1]; i++)
-            if (!rbli_hash_equal(history->ref_hashes[i], rbli_value_hash(w->inputs[i]))) {
+            if (w->inputs[i] && !rbli_hash_equal(history->ref_hashes[i], no_hash) &&
+                !rbli_hash_equal(history->ref_hashes[i], rbli_value_hash(w->inputs[i]))) {
                 add_reason(reason, bytes, "input %s changed", w->node->type->desc->inputs[port].name);
                 break;
             }

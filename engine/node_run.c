@@ -88,6 +88,7 @@ static rbl_status check_outputs(rbli_node_work *w, rbli_result *result)
     const rbl_node_desc *desc = w->node->type->desc;
     for (size_t i = 0; i < result->output_count; i++) {
         const rbl_value *value = result->outputs[i];
+        if (!value && (desc->flags & RBLI_NODE_PASSES)) continue; /* nobody asks for it */
         if (!value)
             return rbli_fail(&w->ctx, RBL_ERR_INTERNAL, "node type %s did not set its output \"%s\"",
                 desc->type, desc->outputs[i].name);

@@ -87,7 +87,7 @@ rbl_status rbli_params_with_variable(
 /// @return RBL_ERR_NOT_FOUND (reported) when nothing can stand there
 rbl_status rbli_params_with_value(rbli_param_scope *scope, const rbli_params *params, const char *path,
     const rbli_json *json, uint32_t value, rbli_params **out);
-/// A copy in which connections' values stand; values[from] may not be NULL.
+/// A copy in which connections' values stand; what values[from] does not give (NULL) stays absent.
 rbl_status rbli_params_with_connections(
     rbli_param_scope *scope, const rbli_params *params, const rbl_value *const *values, rbli_params **out);
 

@@ -977,6 +977,7 @@ static bool substitute_connection(builder *b, rbl_param *out, const rbl_param *i
 {
     if (in->from < 0) return false;
     const rbl_value *value = ((const rbl_value *const *)user)[in->from];
+    if (!value) return false; /* stays absent */
     start_param(b, out, in->desc, out->parent);
     out->index = in->index;
     out->offset = in->offset;

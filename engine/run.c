@@ -184,6 +184,8 @@ const char *rbl_outcome_text(rbl_outcome outcome)
         return "would run";
     case RBL_OUTCOME_MAY_RUN:
         return "may run";
+    case RBL_OUTCOME_NOT_NEEDED:
+        return "not needed";
     }
     return "unknown";
 }
@@ -268,10 +270,11 @@ static void node_json(rbli_text *out, const rbli_run_node *node)
     }
     if (node->result) {
         rbli_text_puts(out, ", \"outputs\": {");
-        for (size_t i = 0; i < node->result->output_count; i++) {
+        for (size_t i = 0, written = 0; i < node->result->output_count; i++) {
             char hash[33];
+            if (!node->result->outputs[i]) continue; /* nobody asked for it */
             rbli_hash_to_text(rbli_value_hash(node->result->outputs[i]), hash);
-            rbli_text_puts(out, i ? ", " : "");
+            rbli_text_puts(out, written++ ? ", " : "");
             json_member(out, node->desc->outputs[i].name, hash);
         }
         rbli_text_puts(out, "}");

@@ -25,7 +25,9 @@ static void send_event(rbli_evaluation *e, rbl_event_kind kind, uint32_t index)
 /// True when something above failed or was skipped; the node is skipped, too.
 static bool skip_node(rbli_evaluation *e, uint32_t index, const rbli_graph_node *node)
 {
+    const bool *skips = e->skips[e->graph_index[index]];
     for (uint32_t i = 0; i < node->ref_count; i++) {
+        if (skips && skips[i]) continue;
         uint32_t from = e->run_index[node->refs[i].node];
         if (rbli_is_good(&e->run->nodes[from])) continue;
         e->blame[index] = e->blame[from];
@@ -50,6 +52,8 @@ static void evaluate_node(rbli_evaluation *e, uint32_t index, rbli_task_set *tas
 {
     const rbli_graph_node *node = &e->graph->nodes[e->graph_index[index]];
     rbli_run_node *entry = &e->run->nodes[index];
+    rbli_result_release(entry->result); /* of a node "inputs" that handed on less before */
+    entry->result = NULL;
     entry->report.outcome = RBL_OUTCOME_SKIPPED;
     if (atomic_load(&e->cancelled) || rbli_evaluation_is_cancelled(e)) {
         atomic_store(&e->cancelled, true);
@@ -72,9 +76,68 @@ static void evaluate_node(rbli_evaluation *e, uint32_t index, rbli_task_set *tas
     if (!e->dry) send_event(e, RBL_EVENT_NODE_ENDS, index);
 }
 
+/// The nodes of one round.
+typedef struct round {
+    rbli_evaluation *e;
+    uint32_t *nodes; /* by task: in the run */
+} round;
+
 static void evaluate_task(rbl_context *ctx, size_t task, void *user)
 {
-    evaluate_node(user, (uint32_t)task, ctx->tasks);
+    const round *r = user;
+    evaluate_node(r->e, r->nodes[task], ctx->tasks);
+}
+
+/// Evaluates the nodes run[i], `count` of them, each behind those of them that it needs.
+static rbl_status run_round(rbli_evaluation *e, rbl_context *ctx, const bool *run, size_t count)
+{
+    rbl_status status = RBL_OK;
+    rbli_task_graph tasks = {.count = count};
+    round r = {.e = e};
+    uint32_t *task_of = rbli_calloc(ctx, e->needed_count, sizeof *task_of);
+    uint32_t *wait_counts = rbli_calloc(ctx, count, sizeof *wait_counts), *followers = NULL;
+    size_t *follower_start = rbli_calloc(ctx, count + 2, sizeof *follower_start);
+    RBL_TRY_ALLOC(task_of);
+    RBL_TRY_ALLOC(wait_counts);
+    RBL_TRY_ALLOC(follower_start);
+    RBL_TRY_ALLOC(r.nodes = rbli_calloc(ctx, count, sizeof *r.nodes));
+    for (uint32_t i = 0, task = 0; i < e->needed_count; i++) {
+        if (!run[i]) continue;
+        r.nodes[task] = i;
+        task_of[i] = task++;
+    }
+    /* follower_start[i + 2] counts first and is then moved to its place by filling. */
+    for (size_t i = 0; i < count; i++) {
+        const rbli_graph_node *node = &e->graph->nodes[e->graph_index[r.nodes[i]]];
+        for (uint32_t k = 0; k < node->ref_count; k++) {
+            uint32_t from = e->run_index[node->refs[k].node];
+            if (!run[from]) continue;
+            wait_counts[i]++;
+            follower_start[task_of[from] + 2]++;
+        }
+    }
+    for (size_t i = 2; i < count + 2; i++)
+        follower_start[i] += follower_start[i - 1];
+    followers = rbli_alloc(ctx, follower_start[count + 1], sizeof *followers);
+    RBL_TRY_ALLOC(followers);
+    for (size_t i = 0; i < count; i++) {
+        const rbli_graph_node *node = &e->graph->nodes[e->graph_index[r.nodes[i]]];
+        for (uint32_t k = 0; k < node->ref_count; k++) {
+            uint32_t from = e->run_index[node->refs[k].node];
+            if (run[from]) followers[follower_start[task_of[from] + 1]++] = (uint32_t)i;
+        }
+    }
+    tasks.wait_counts = wait_counts;
+    tasks.follower_start = follower_start;
+    tasks.followers = followers;
+    status = rbli_run_tasks(ctx, &tasks, evaluate_task, &r);
+done:
+    rbli_free(ctx, r.nodes);
+    rbli_free(ctx, task_of);
+    rbli_free(ctx, followers);
+    rbli_free(ctx, follower_start);
+    rbli_free(ctx, wait_counts);
+    return status;
 }
 
 rbl_status rbli_evaluation_run_nodes(rbli_evaluation *e, rbli_task_set *outer)
@@ -83,35 +146,19 @@ rbl_status rbli_evaluation_run_nodes(rbli_evaluation *e, rbli_task_set *outer)
     rbl_context ctx = e->engine->base;
     ctx.pool = e->engine->pool;
     ctx.tasks = outer;
-    rbli_task_graph tasks = {.count = e->needed_count};
-    uint32_t *wait_counts = rbli_calloc(&ctx, e->needed_count, sizeof *wait_counts), *followers = NULL;
-    size_t *follower_start = rbli_calloc(&ctx, e->needed_count + 2, sizeof *follower_start);
-    RBL_TRY_ALLOC(wait_counts);
-    RBL_TRY_ALLOC(follower_start);
-    /* follower_start[i + 2] counts first and is then moved to its place by filling. */
-    for (size_t i = 0; i < e->needed_count; i++) {
-        const rbli_graph_node *node = &e->graph->nodes[e->graph_index[i]];
-        wait_counts[i] = node->ref_count;
-        for (uint32_t k = 0; k < node->ref_count; k++)
-            follower_start[e->run_index[node->refs[k].node] + 2]++;
+    rbli_demand *demand = NULL;
+    bool *run = rbli_calloc(&ctx, e->graph->node_count + 1, sizeof *run);
+    RBL_TRY_ALLOC(run);
+    RBL_TRY(rbli_demand_create(e, e->only, &demand));
+    for (size_t count;;) {
+        RBL_TRY(rbli_demand_next(e, demand, run, &count));
+        if (!count) break;
+        RBL_TRY(run_round(e, &ctx, run, count));
     }
-    for (size_t i = 2; i < e->needed_count + 2; i++)
-        follower_start[i] += follower_start[i - 1];
-    followers = rbli_alloc(&ctx, follower_start[e->needed_count + 1], sizeof *followers);
-    RBL_TRY_ALLOC(followers);
-    for (size_t i = 0; i < e->needed_count; i++) {
-        const rbli_graph_node *node = &e->graph->nodes[e->graph_index[i]];
-        for (uint32_t k = 0; k < node->ref_count; k++)
-            followers[follower_start[e->run_index[node->refs[k].node] + 1]++] = (uint32_t)i;
-    }
-    tasks.wait_counts = wait_counts;
-    tasks.follower_start = follower_start;
-    tasks.followers = followers;
-    status = rbli_run_tasks(&ctx, &tasks, evaluate_task, e);
+    rbli_demand_end(e, demand);
 done:
-    rbli_free(&ctx, followers);
-    rbli_free(&ctx, follower_start);
-    rbli_free(&ctx, wait_counts);
+    rbli_demand_destroy(e, demand);
+    rbli_free(&ctx, run);
     for (uint32_t i = 0; i < e->needed_count; i++) {
         const rbl_node_report *report = &e->run->nodes[i].report;
         if (report->outcome == RBL_OUTCOME_FAILED && e->run->status == RBL_OK)

@@ -387,6 +387,7 @@ const char *rbl_value_string(const rbl_value *value)
 rbli_hash rbli_value_hash(const rbl_value *value)
 {
     rbli_hash content;
+    if (!value) return (rbli_hash){0, 0};
     if (value->packed) return value->hash;
     if (value->kind == RBL_VALUE_COLLECTION)
         content = rbli_collection_hash(value->collection);

@@ -7,7 +7,7 @@
 #include "fracture/collection/hierarchy.h"
 #include "rubble/node.h"
 
-/// Content hash: equal for equal kind and content, whatever made the value.
+/// Content hash: equal for equal kind and content, whatever made the value. NULL has one, too.
 rbli_hash rbli_value_hash(const rbl_value *value);
 /// Memory that the value keeps alive, arrays of collections included.
 size_t rbli_value_bytes(const rbl_value *value);

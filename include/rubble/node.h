@@ -119,6 +119,11 @@ typedef struct rbl_node_desc {
     /// connections give are not known yet (rbl_param_count is 0). Errors through rbl_call_fail; a file that the
     /// node writes is told with rbl_call_check_file_name, and may be told once in a graph.
     rbl_status (*check)(rbl_context *ctx, rbl_call *call);
+    /// Of a node that does not need everything that is connected to it: says with rbl_call_skip_input and
+    /// rbl_call_skip_param what it does without, as its parameter `choice` is; or NULL. What only that needs
+    /// does not run, and `evaluate` sees it as not connected, or absent.
+    void (*choose)(rbl_call *call);
+    const char *choice; /* name of the parameter, not in an object; it may come from a connection */
 } rbl_node_desc;
 
 /// A parameter's value inside a call: typed, checked against the descriptor, defaults filled in.
@@ -157,6 +162,9 @@ RBL_API const char *rbl_call_node_id(const rbl_call *call);
 /// Says that the node read a file beyond its PATH parameters (an .mtl, a glTF buffer): its content then
 /// counts for the key.
 RBL_API rbl_status rbl_call_read_file(rbl_context *ctx, rbl_call *call, const char *path);
+/// For `choose`: the node does without an input, or without the values that are connected to a parameter.
+RBL_API void rbl_call_skip_input(rbl_call *call, const char *port);
+RBL_API void rbl_call_skip_param(rbl_call *call, const rbl_param *param);
 /// For `deliver`: the folder that files may be written below, NULL when this run writes none.
 RBL_API const char *rbl_call_output_folder(const rbl_call *call);
 /// For `deliver`: tells a finished temporary file, to be published at the end of the run under `name` in the

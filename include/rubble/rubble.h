@@ -281,8 +281,9 @@ typedef enum rbl_outcome {
         4, /* ran; its outputs equal those of the graph's previous run: nothing below needs to run */
     RBL_OUTCOME_SKIPPED = 5, /* not asked for, or something above it failed */
     RBL_OUTCOME_FAILED = 6,
-    RBL_OUTCOME_WOULD_RUN = 7, /* rbl_graph_explain: it must run */
-    RBL_OUTCOME_MAY_RUN = 8,   /* rbl_graph_explain: it runs unless what is above it gives the same again */
+    RBL_OUTCOME_WOULD_RUN = 7,  /* rbl_graph_explain: it must run */
+    RBL_OUTCOME_MAY_RUN = 8,    /* rbl_graph_explain: it runs unless what is above it gives the same again */
+    RBL_OUTCOME_NOT_NEEDED = 9, /* a node that chooses, like Branch, does without it */
 } rbl_outcome;
 
 /// "collection", "points", …; "unknown" for no kind.

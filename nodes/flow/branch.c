@@ -11,6 +11,11 @@ static rbl_status evaluate(rbl_context *ctx, rbl_call *call)
     return RBL_OK;
 }
 
+static void choose(rbl_call *call)
+{
+    rbl_call_skip_input(call, rbl_param_bool(rbl_call_param(call, "condition")) ? "no" : "yes");
+}
+
 static const rbl_port_desc inputs[] = {
     {.name = "yes", .kind = RBL_VALUE_COLLECTION, .text = "what comes out when the condition is true"},
     {.name = "no", .kind = RBL_VALUE_COLLECTION, .text = "what comes out when it is false"},
@@ -31,12 +36,15 @@ const rbl_node_desc rbli_node_branch = {
     .size = sizeof(rbl_node_desc),
     .type = "Branch",
     .version = 1,
-    .revision = 1,
+    .revision = 2,
     .family = "flow",
     .text = "Hands on one of two collections",
-    .details = "Both sides are evaluated; only what is handed on reaches the nodes below.",
+    .details =
+        "Only the side that is handed on runs; nodes that only the other side needs are \"not needed\".",
     .inputs = inputs,
     .outputs = outputs,
     .params = params,
     .evaluate = evaluate,
+    .choose = choose,
+    .choice = "condition",
 };

@@ -48,6 +48,18 @@ done:
     return status;
 }
 
+/// Values that are not chosen, and come from connections, need not be computed.
+static void choose(rbl_call *call)
+{
+    static const char *const lists[] = {"numbers", "texts"};
+    const rbl_param *index = rbl_call_param(call, "index");
+    for (size_t k = 0; k < 2; k++) {
+        const rbl_param *list = rbl_call_param(call, lists[k]);
+        for (size_t i = 0; i < rbl_param_count(list); i++)
+            if (i != (size_t)rbl_param_int(index)) rbl_call_skip_param(call, rbl_param_at(list, i));
+    }
+}
+
 static const rbl_port_desc outputs[] = {
     {.name = "number", .kind = RBL_VALUE_FLOAT, .text = "the number chosen, 0 without numbers"},
     {.name = "integer", .kind = RBL_VALUE_INT, .text = "the number chosen, rounded down"},
@@ -71,14 +83,16 @@ const rbl_node_desc rbli_node_select_value = {
     .size = sizeof(rbl_node_desc),
     .type = "SelectValue",
     .version = 2,
-    .revision = 1,
+    .revision = 2,
     .family = "flow",
     .text = "Gives one of several numbers or texts",
     .details =
         "Parameters of other nodes take it with {\"from\": \"node.number\"}. With both lists given the "
-        "index chooses from both.",
+        "index chooses from both. Nodes that only give values that are not chosen do not run.",
     .outputs = outputs,
     .params = params,
     .check = check,
     .evaluate = evaluate,
+    .choose = choose,
+    .choice = "index",
 };

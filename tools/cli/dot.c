@@ -23,7 +23,8 @@ static const char help[] =
 static const struct {
     const char *outcome, *name, *color;
 } outcomes[] = {{"ran", "ran", "#9ecae1"}, {"memory hit", "hit", "#c7e9c0"}, {"disk hit", "hit", "#c7e9c0"},
-    {"same output", "same", "#fff2ae"}, {"skipped", "skipped", "#d9d9d9"}, {"failed", "failed", "#fb9a99"}};
+    {"same output", "same", "#fff2ae"}, {"skipped", "skipped", "#d9d9d9"},
+    {"not needed", "unneeded", "#f0f0f0"}, {"failed", "failed", "#fb9a99"}};
 enum { OUTCOME_COUNT = sizeof outcomes / sizeof *outcomes };
 
 /// What a report says about a node.

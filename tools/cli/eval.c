@@ -119,6 +119,7 @@ static void print_result(const rbl_run *run)
     printf("%zu nodes: %zu ran, %zu from the cache", c.asked, c.ran, c.hits);
     if (c.failed) printf(", %zu failed", c.failed);
     if (c.skipped) printf(", %zu skipped", c.skipped);
+    if (c.not_needed) printf(", %zu not needed", c.not_needed);
     printf("; %.0f ms\n", rbl_run_wall_ms(run));
     for (size_t i = 0; i < rbl_run_file_count(run); i++) {
         const rbl_file_report *file = rbl_run_file(run, i);

@@ -16,6 +16,7 @@ cli_counts cli_count_outcomes(const rbl_run *run)
         c.ran += report->outcome == RBL_OUTCOME_RAN || report->outcome == RBL_OUTCOME_SAME_OUTPUT;
         c.hits += report->outcome == RBL_OUTCOME_MEMORY_HIT || report->outcome == RBL_OUTCOME_DISK_HIT;
         c.skipped += report->outcome == RBL_OUTCOME_SKIPPED;
+        c.not_needed += report->outcome == RBL_OUTCOME_NOT_NEEDED;
         c.failed += report->outcome == RBL_OUTCOME_FAILED;
     }
     return c;

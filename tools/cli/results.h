@@ -6,7 +6,7 @@
 #include "tools/cli/summary.h"
 
 typedef struct cli_counts {
-    size_t asked, ran, hits, skipped, failed; /* nodes */
+    size_t asked, ran, hits, skipped, not_needed, failed; /* nodes */
 } cli_counts;
 
 /// How the nodes that were asked for ended.
