@@ -8,6 +8,7 @@
 #include "fracture/base/alloc.h"
 #include "fracture/base/rng.h"
 #include "fracture/base/threads.h"
+#include "fracture/geometry/point_tree.h"
 #include "fracture/geometry/radix_sort.h"
 
 rbli_cluster_options rbli_cluster_default_options(void)
@@ -89,135 +90,6 @@ done:
     return status;
 }
 
-/* ---- nearest centre: a balanced k-d tree in place ---- */
-
-typedef struct tree_node {
-    double point[3];
-    int32_t center;
-    int32_t axis;
-} tree_node;
-
-static bool comes_before(const tree_node *p, const tree_node *q, int axis)
-{
-    if (p->point[axis] != q->point[axis]) return p->point[axis] < q->point[axis];
-    return p->center < q->center;
-}
-
-/// Puts the node that belongs at `middle` there, lesser ones before it (Hoare 1961). No two nodes are equal.
-static void select_middle(tree_node *nodes, size_t begin, size_t end, size_t middle, int axis)
-{
-    while (end - begin > 1) {
-        /* The median of three as pivot, at the front. */
-        size_t a = begin, b = begin + (end - begin) / 2, c = end - 1;
-        if (comes_before(&nodes[b], &nodes[a], axis)) {
-            size_t t = a;
-            a = b;
-            b = t;
-        }
-        if (comes_before(&nodes[c], &nodes[b], axis)) b = comes_before(&nodes[c], &nodes[a], axis) ? a : c;
-        tree_node pivot = nodes[b];
-        nodes[b] = nodes[begin];
-        nodes[begin] = pivot;
-        size_t i = begin, j = end;
-        for (;;) {
-            do
-                i++;
-            while (i < end && comes_before(&nodes[i], &pivot, axis));
-            do
-                j--;
-            while (comes_before(&pivot, &nodes[j], axis));
-            if (i >= j) break;
-            tree_node swap = nodes[i];
-            nodes[i] = nodes[j];
-            nodes[j] = swap;
-        }
-        nodes[begin] = nodes[j];
-        nodes[j] = pivot;
-        if (j == middle) return;
-        if (j < middle)
-            begin = j + 1;
-        else
-            end = j;
-    }
-}
-
-static rbl_status build_tree(rbl_context *ctx, tree_node *nodes, const double (*centers)[3], size_t count)
-{
-    struct {
-        size_t begin, end;
-    } stack[128];
-    size_t depth = 0, done = 0;
-    for (size_t i = 0; i < count; i++) {
-        memcpy(nodes[i].point, centers[i], sizeof nodes[i].point);
-        nodes[i].center = (int32_t)i;
-    }
-    stack[depth].begin = 0;
-    stack[depth++].end = count;
-    while (depth > 0) {
-        size_t begin = stack[--depth].begin, end = stack[depth].end, middle = begin + (end - begin) / 2;
-        double widest = -1;
-        int axis = 0;
-        for (int k = 0; k < 3 && end > begin; k++) {
-            double low = HUGE_VAL, high = -HUGE_VAL;
-            for (size_t i = begin; i < end; i++) {
-                low = nodes[i].point[k] < low ? nodes[i].point[k] : low;
-                high = nodes[i].point[k] > high ? nodes[i].point[k] : high;
-            }
-            if (high - low > widest) widest = high - low, axis = k;
-        }
-        if (end <= begin) continue;
-        select_middle(nodes, begin, end, middle, axis);
-        nodes[middle].axis = axis;
-        stack[depth].begin = begin;
-        stack[depth++].end = middle;
-        stack[depth].begin = middle + 1;
-        stack[depth++].end = end;
-        done += end - begin;
-        if (done > 16384) {
-            if (rbli_cancelled(ctx)) return RBL_ERR_CANCELLED;
-            done = 0;
-        }
-    }
-    return RBL_OK;
-}
-
-static double squared(const double a[3], const double b[3])
-{
-    double x = a[0] - b[0], y = a[1] - b[1], z = a[2] - b[2];
-    return x * x + y * y + z * z;
-}
-
-/// The nearest centre, the one of lowest number among equally near ones; `best` and `near` start from a
-/// guess.
-static int32_t nearest(const tree_node *nodes, size_t count, const double p[3], int32_t best, double near)
-{
-    struct {
-        size_t begin, end;
-        double gap; /* squared distance to the part's half-space */
-    } stack[128];
-    size_t depth = 0;
-    stack[depth].begin = 0;
-    stack[depth].end = count;
-    stack[depth++].gap = 0;
-    while (depth > 0) {
-        depth--;
-        size_t begin = stack[depth].begin, end = stack[depth].end;
-        if (begin >= end || stack[depth].gap > near) continue;
-        size_t middle = begin + (end - begin) / 2;
-        const tree_node *node = &nodes[middle];
-        double d = squared(p, node->point), side = p[node->axis] - node->point[node->axis];
-        if (d < near || (d == near && node->center < best)) near = d, best = node->center;
-        bool below = side < 0;
-        stack[depth].begin = below ? middle + 1 : begin;
-        stack[depth].end = below ? end : middle;
-        stack[depth++].gap = side * side;
-        stack[depth].begin = below ? begin : middle + 1;
-        stack[depth].end = below ? middle : end;
-        stack[depth++].gap = 0;
-    }
-    return best;
-}
-
 /* ---- k-means ---- */
 
 typedef struct means {
@@ -225,13 +97,19 @@ typedef struct means {
     size_t count, center_count;
     double (*centers)[3];
     size_t *sizes;
-    tree_node *nodes;
-    int32_t *label;  /* [count] by rank */
-    size_t *changed; /* a slot per block */
+    rbli_point_node *nodes;
+    double (*before)[3]; /* [center_count] centres of the step before */
+    double *second;      /* [count] bound of the distance to all other centres, plus the drift then */
+    double drift;        /* the most that a centre has moved in all steps together */
+    int32_t *label;      /* [count] by rank */
+    size_t *changed;     /* a slot per block */
 } means;
 
 enum { ASSIGN_GRAIN = 2048 };
 
+/// A point stays while its centre is certainly nearer than any other: no other has come nearer than it was at
+/// the last search, less all that centres moved since (Hamerly 2010). Bounds are a trifle too careful, so that
+/// rounding decides nothing.
 static rbl_status assign_block(
     rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
 {
@@ -241,10 +119,13 @@ static rbl_status assign_block(
     size_t changed = 0;
     for (size_t i = begin; i < end; i++) {
         int32_t guess = m->label[i];
-        int32_t now = nearest(m->nodes, m->center_count, m->items[i].point, guess,
-            squared(m->items[i].point, m->centers[guess]));
+        double near = rbli_point_distance_squared(m->items[i].point, m->centers[guess]), second;
+        if (sqrt(near) < m->second[i] - m->drift) continue;
+        int32_t now =
+            rbli_point_tree_two_nearest(m->nodes, m->center_count, m->items[i].point, guess, near, &second);
         changed += now != guess;
         m->label[i] = now;
+        m->second[i] = sqrt(second) * (1 - 1e-12) + m->drift;
     }
     m->changed[block] = changed;
     return RBL_OK;
@@ -253,6 +134,8 @@ static rbl_status assign_block(
 /// Centres become the means of their points; one without points stays.
 static void move_centers(means *m)
 {
+    double farthest = 0;
+    memcpy(m->before, m->centers, m->center_count * sizeof *m->centers);
     memset(m->sizes, 0, m->center_count * sizeof *m->sizes);
     for (size_t i = 0; i < m->count; i++)
         m->sizes[m->label[i]]++;
@@ -264,6 +147,11 @@ static void move_centers(means *m)
     for (size_t c = 0; c < m->center_count; c++)
         for (int k = 0; k < 3 && m->sizes[c]; k++)
             m->centers[c][k] /= (double)m->sizes[c];
+    for (size_t c = 0; c < m->center_count; c++) {
+        double d = rbli_point_distance_squared(m->before[c], m->centers[c]);
+        farthest = d > farthest ? d : farthest;
+    }
+    m->drift += sqrt(farthest) * (1 + 1e-12);
 }
 
 static void place_seeds(means *m, uint32_t seed)
@@ -280,32 +168,80 @@ static void place_seeds(means *m, uint32_t seed)
     }
 }
 
-static rbl_status run_means(rbl_context *ctx, means *m, const rbli_cluster_options *options)
+/// Assigns points and moves centres until hardly a point changes. @param steps taken so far, at most
+/// options->iterations
+static rbl_status lloyd(rbl_context *ctx, means *m, const rbli_cluster_options *options, int32_t *steps)
 {
     rbl_status status = RBL_OK;
     size_t block_count = (m->count + ASSIGN_GRAIN - 1) / ASSIGN_GRAIN;
+    memset(m->second, 0, m->count * sizeof *m->second);
+    m->drift = 0;
+    for (bool first = true;; first = false) {
+        RBL_TRY(rbli_point_tree_build(ctx, m->nodes, (const double(*)[3])m->centers, m->center_count));
+        RBL_TRY(rbli_parallel_for(ctx, m->count, ASSIGN_GRAIN, assign_block, m));
+        size_t changed = 0;
+        for (size_t b = 0; b < block_count; b++)
+            changed += m->changed[b];
+        if (*steps >= options->iterations || (!first && changed <= m->count / 200)) break;
+        move_centers(m);
+        ++*steps;
+        rbli_progress(ctx, (double)*steps / options->iterations);
+    }
+done:
+    return status;
+}
+
+/// Many points for each centre: first a sample of every so many along the curve moves the centres near to
+/// where they will be.
+static rbl_status lloyd_of_sample(
+    rbl_context *ctx, means *m, const rbli_cluster_options *options, int32_t *steps)
+{
+    enum { FEW = 16 };
+    rbl_status status = RBL_OK;
+    size_t stride = m->count / (FEW * m->center_count), count = m->count;
+    const rbli_ranked *items = m->items;
+    rbli_ranked *sample = NULL;
+    if (stride < 2 || options->iterations == 0) return RBL_OK;
+    m->count = count / stride;
+    RBL_TRY_ALLOC(sample = rbli_alloc(ctx, m->count, sizeof *sample));
+    for (size_t i = 0; i < m->count; i++) {
+        sample[i] = items[i * stride];
+        m->label[i] = m->label[i * stride];
+    }
+    m->items = sample;
+    RBL_TRY(lloyd(ctx, m, options, steps));
+    /* A guess for all: the centre of the sample before. */
+    for (size_t i = count; i-- > 0;)
+        m->label[i] = m->label[i / stride < m->count ? i / stride : m->count - 1];
+done:
+    m->count = count;
+    m->items = items;
+    rbli_free(ctx, sample);
+    return status;
+}
+
+static rbl_status run_means(rbl_context *ctx, means *m, const rbli_cluster_options *options)
+{
+    rbl_status status = RBL_OK;
+    int32_t steps = 0;
     RBL_TRY_ALLOC(m->centers = rbli_alloc(ctx, m->center_count, sizeof *m->centers));
+    RBL_TRY_ALLOC(m->before = rbli_alloc(ctx, m->center_count, sizeof *m->before));
+    RBL_TRY_ALLOC(m->second = rbli_alloc(ctx, m->count, sizeof *m->second));
     RBL_TRY_ALLOC(m->sizes = rbli_alloc(ctx, m->center_count, sizeof *m->sizes));
     RBL_TRY_ALLOC(m->nodes = rbli_alloc(ctx, m->center_count, sizeof *m->nodes));
-    RBL_TRY_ALLOC(m->changed = rbli_calloc(ctx, block_count, sizeof *m->changed));
+    RBL_TRY_ALLOC(m->changed = rbli_calloc(ctx, m->count / ASSIGN_GRAIN + 1, sizeof *m->changed));
     if (options->seeds) {
         memcpy(m->centers, options->seeds, m->center_count * sizeof *m->centers);
         memset(m->label, 0, m->count * sizeof *m->label);
     } else {
         place_seeds(m, options->seed);
     }
-    for (int32_t i = 0;; i++) {
-        RBL_TRY(build_tree(ctx, m->nodes, (const double(*)[3])m->centers, m->center_count));
-        RBL_TRY(rbli_parallel_for(ctx, m->count, ASSIGN_GRAIN, assign_block, m));
-        size_t changed = 0;
-        for (size_t b = 0; b < block_count; b++)
-            changed += m->changed[b];
-        if (i >= options->iterations || (i > 0 && changed <= m->count / 10000)) break;
-        move_centers(m);
-        rbli_progress(ctx, (double)i / options->iterations);
-    }
+    RBL_TRY(lloyd_of_sample(ctx, m, options, &steps));
+    RBL_TRY(lloyd(ctx, m, options, &steps));
 done:
     rbli_free(ctx, m->centers);
+    rbli_free(ctx, m->before);
+    rbli_free(ctx, m->second);
     rbli_free(ctx, m->sizes);
     rbli_free(ctx, m->nodes);
     rbli_free(ctx, m->changed);

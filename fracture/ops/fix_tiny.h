@@ -29,23 +29,28 @@ typedef struct rbli_fix_tiny_options {
     bool on_fracture_level;      /* default true: only neighbours of the same level */
     rbli_tiny_use
         use_selection; /* include: selected pieces count as tiny, too; restrict: only selected ones can be */
-    const rbli_selection *selection; /* of bones; may be NULL */
+    const rbli_selection *selection; /* of bones, with all below them; may be NULL */
 } rbli_fix_tiny_options;
 rbli_fix_tiny_options rbli_fix_tiny_default_options(void);
 
-/// Joins each tiny rigid leaf to the neighbour chosen, chains by union-find, again until no tiny group has a
-/// neighbour; what is joined does not depend on the order of the pieces. Geometry: a group becomes one closed
-/// piece, the bone of its largest member; shared facets disappear (fuse.h), volumes add up. A group that
-/// shares only a part of its contact to the bit stays apart and is counted. Clusters: a group gets a new
-/// cluster LARGEST_merged above it. The groups proximity and connection are made anew if they were there;
-/// hulls of joined pieces and the group contact go. Source: GEO §5.1.
+typedef struct rbli_fix_tiny_result {
+    rbl_collection *collection; /* the caller's reference */
+    int32_t *bones;             /* [count] ascending: pieces that grew, or new clusters; rbli_free */
+    size_t count;
+} rbli_fix_tiny_result;
+
+/// Joins tiny rigid leaves to neighbours, always the smallest next (join_small.h), until none is tiny or none
+/// that is has a neighbour; what is joined does not depend on the order of the pieces. A selected cluster
+/// stands for the pieces below it. Geometry: a group becomes one closed piece, the bone of its largest member
+/// (fuse_pieces.h); shared facets disappear, volumes add up to 1e-12 of them. A piece whose contacts are not
+/// shared to the bit stays, and so does a group whose union would not be clean. Clusters: a group gets a new
+/// cluster LARGEST_merged above it (rehang.h). What stayed is told with the reason. Source: GEO §5.1.
 /// @param in  not changed
 /// @param out set on success only
-/// @return RBL_OK · RBL_ERR_COLLECTION (selection of another topology) · RBL_ERR_OPEN_MESH ·
-/// RBL_ERR_NO_MEMORY ·
+/// @return RBL_OK · RBL_ERR_COLLECTION (selection of another topology) · RBL_ERR_LIMIT · RBL_ERR_NO_MEMORY ·
 ///         RBL_ERR_CANCELLED
-/// Threads: uses the context's pool. Same bytes for any thread count.
-rbl_status rbli_fix_tiny(
-    rbl_context *ctx, const rbl_collection *in, const rbli_fix_tiny_options *options, rbl_collection **out);
+/// Threads: uses the context's pool. Same bytes for any thread count. Cost: near linear.
+rbl_status rbli_fix_tiny(rbl_context *ctx, const rbl_collection *in, const rbli_fix_tiny_options *options,
+    rbli_fix_tiny_result *out);
 
 #endif

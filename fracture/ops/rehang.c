@@ -8,7 +8,7 @@
 #include "fracture/base/affine.h"
 #include "fracture/base/alloc.h"
 #include "fracture/base/hash.h"
-#include "fracture/geometry/mass_properties.h"
+#include "fracture/ops/bone_mass.h"
 #include "fracture/ops/proximity.h"
 
 enum { POLL = 8192 };
@@ -396,52 +396,29 @@ static rbl_status drop_hulls(rehang *r, rbl_collection *to, const bool *same)
 
 /* ---- masses ---- */
 
-/// The body of a bone as its attributes tell it, in the world.
-static rbli_mass read_body(double mass, const double center[3], const double inertia[3],
-    const double products[3], const double m[16])
-{
-    rbli_mass body = {.mass = mass};
-    rbli_affine_point(m, center, body.center);
-    for (int k = 0; k < 3; k++) {
-        body.moments[k] = (inertia[(k + 1) % 3] + inertia[(k + 2) % 3] - inertia[k]) / 2;
-        body.moments[3 + k] = 0 - products[k];
-    }
-    return body;
-}
-
 /// Clusters weigh what is below them; those with the same pieces as before keep what they have.
 static rbl_status sum_masses(rehang *r, rbl_collection *to, const int32_t *source, const bool *same)
 {
-    static const char *const names[4] = {"mass", "center_of_mass", "inertia", "inertia_products"};
     rbl_status status = RBL_OK;
-    rbl_context *ctx = r->ctx;
     size_t count = rbli_collection_size(to, "bone");
     const int32_t *parent = rbli_collection_read(to, "bone", "parent", RBL_INT32);
     const int32_t *geometry = rbli_collection_read(to, "bone", "geometry", RBL_INT32);
-    double *mass, (*center)[3], (*inertia)[3], (*products)[3];
+    rbli_bone_masses masses;
     rbli_mass *bodies = NULL;
-    for (int i = 0; i < 4; i++)
-        if (!rbli_collection_read(to, "bone", names[i], i ? RBL_VEC3 : RBL_DOUBLE)) return RBL_OK;
-    RBL_TRY(rbli_collection_write(ctx, to, "bone", names[0], RBL_DOUBLE, (void **)&mass));
-    RBL_TRY(rbli_collection_write(ctx, to, "bone", names[1], RBL_VEC3, (void **)&center));
-    RBL_TRY(rbli_collection_write(ctx, to, "bone", names[2], RBL_VEC3, (void **)&inertia));
-    RBL_TRY(rbli_collection_write(ctx, to, "bone", names[3], RBL_VEC3, (void **)&products));
-    RBL_TRY_ALLOC(bodies = rbli_calloc(ctx, count, sizeof *bodies));
+    if (!rbli_has_masses(to)) return RBL_OK;
+    RBL_TRY(rbli_bone_masses_write(r->ctx, to, &masses));
+    RBL_TRY_ALLOC(bodies = rbli_calloc(r->ctx, count, sizeof *bodies));
     for (size_t b = count; b-- > 0;) {
         const double *place = r->world[source[b]];
-        if (b % POLL == 0 && rbli_cancelled(ctx)) RBL_TRY(RBL_ERR_CANCELLED);
-        if (geometry[b] >= 0 || same[b]) {
-            bodies[b] = read_body(mass[b], center[b], inertia[b], products[b], place);
-        } else {
-            mass[b] = bodies[b].mass;
-            memset(center[b], 0, sizeof center[b]);
-            if (mass[b] > 0) rbli_affine_solve_point(place, bodies[b].center, center[b]);
-            rbli_mass_inertia(&bodies[b], inertia[b], products[b]);
-        }
+        if (b % POLL == 0 && rbli_cancelled(r->ctx)) RBL_TRY(RBL_ERR_CANCELLED);
+        if (geometry[b] >= 0 || same[b])
+            bodies[b] = rbli_bone_mass_get(&masses, b, place);
+        else
+            rbli_bone_mass_set(&masses, b, place, &bodies[b]);
         if (parent[b] >= 0) bodies[parent[b]] = rbli_mass_add(&bodies[parent[b]], &bodies[b]);
     }
 done:
-    rbli_free(ctx, bodies);
+    rbli_free(r->ctx, bodies);
     return status;
 }
 
@@ -454,43 +431,39 @@ static bool area_known(const rbl_collection *c, const char *group)
 }
 
 /// Whether the connections are those that the proximity gives.
-static rbl_status derived_from_proximity(rehang *r, bool *out)
+static rbl_status derived_from_proximity(rbl_context *ctx, const rbl_collection *in, bool *out)
 {
     rbl_status status = RBL_OK;
-    size_t count = 0, lifted_count = 0, own = rbli_collection_size(r->in, "connection");
-    const int32_t(*pairs)[2] = rbli_collection_read(r->in, "connection", "bones", RBL_INT32_2);
+    size_t count = 0, lifted_count = 0, own = rbli_collection_size(in, "connection");
+    const int32_t(*pairs)[2] = rbli_collection_read(in, "connection", "bones", RBL_INT32_2);
     rbli_touch *touches = NULL;
     rbli_sibling_pair *lifted = NULL;
     *out = false;
-    if (!pairs || !rbli_collection_read(r->in, "proximity", "geometries", RBL_INT32_2)) return RBL_OK;
-    RBL_TRY(rbli_known_contacts(r->ctx, r->in, NULL, &touches, &count));
-    RBL_TRY(rbli_lift_contacts(r->ctx, r->in, touches, count, &lifted, &lifted_count));
+    if (!rbli_collection_read(in, "proximity", "geometries", RBL_INT32_2)) return RBL_OK;
+    RBL_TRY(rbli_known_contacts(ctx, in, NULL, &touches, &count));
+    RBL_TRY(rbli_lift_contacts(ctx, in, touches, count, &lifted, &lifted_count));
     *out = own == lifted_count;
     for (size_t i = 0; i < own && *out; i++)
         *out = pairs[i][0] == lifted[i].bone_a && pairs[i][1] == lifted[i].bone_b;
 done:
-    rbli_free(r->ctx, touches);
-    rbli_free(r->ctx, lifted);
+    rbli_free(ctx, touches);
+    rbli_free(ctx, lifted);
     return status;
 }
 
 /// The old pairs, lifted to siblings. `to` has no group connection.
-static rbl_status lift_connections(rehang *r, rbl_collection *to, const int32_t *source)
+static rbl_status lift_connections(
+    rbl_context *ctx, const rbl_collection *in, const int32_t *place, rbl_collection *to)
 {
     rbl_status status = RBL_OK;
-    rbl_context *ctx = r->ctx;
-    size_t count = rbli_collection_size(r->in, "connection"), kept = 0;
-    const int32_t(*old)[2] = rbli_collection_read(r->in, "connection", "bones", RBL_INT32_2);
-    const double *old_area = rbli_collection_read(r->in, "connection", "area", RBL_DOUBLE);
-    int32_t *place = NULL, (*pairs)[2];
+    size_t count = rbli_collection_size(in, "connection"), kept = 0, touching = 0;
+    const int32_t(*old)[2] = rbli_collection_read(in, "connection", "bones", RBL_INT32_2);
+    const double *old_area = rbli_collection_read(in, "connection", "area", RBL_DOUBLE);
+    int32_t(*pairs)[2];
     double *area;
     rbli_touch *touches = NULL;
     rbli_sibling_pair *lifted = NULL;
-    RBL_TRY_ALLOC(place = rbli_alloc(ctx, r->count, sizeof *place));
     RBL_TRY_ALLOC(touches = rbli_alloc(ctx, count, sizeof *touches));
-    memset(place, 0xff, r->count * sizeof *place);
-    for (size_t b = 0; b < rbli_collection_size(to, "bone"); b++)
-        place[source[b]] = (int32_t)b;
     for (size_t i = 0; i < count; i++) {
         int32_t a = place[old[i][0]], b = place[old[i][1]];
         if (a < 0 || b < 0) {
@@ -498,9 +471,10 @@ static rbl_status lift_connections(rehang *r, rbl_collection *to, const int32_t 
                            "no contact tells of; make it anew");
             goto done;
         }
-        touches[i] = (rbli_touch){a < b ? a : b, a < b ? b : a, old_area ? old_area[i] : -1, 0};
+        if (a != b)
+            touches[touching++] = (rbli_touch){a < b ? a : b, a < b ? b : a, old_area ? old_area[i] : -1, 0};
     }
-    RBL_TRY(rbli_lift_contacts(ctx, to, touches, count, &lifted, &kept));
+    RBL_TRY(rbli_lift_contacts(ctx, to, touches, touching, &lifted, &kept));
     RBL_TRY(rbli_collection_resize(ctx, to, "connection", kept));
     RBL_TRY(rbli_collection_write(ctx, to, "connection", "bones", RBL_INT32_2, (void **)&pairs));
     RBL_TRY(rbli_collection_write(ctx, to, "connection", "area", RBL_DOUBLE, (void **)&area));
@@ -510,20 +484,21 @@ static rbl_status lift_connections(rehang *r, rbl_collection *to, const int32_t 
         area[i] = lifted[i].area;
     }
 done:
-    rbli_free(ctx, place);
     rbli_free(ctx, touches);
     rbli_free(ctx, lifted);
     return status;
 }
 
-static rbl_status renew_connections(rehang *r, rbl_collection *to, const int32_t *source)
+rbl_status rbli_renew_connections(
+    rbl_context *ctx, const rbl_collection *in, const int32_t *place, rbl_collection *to)
 {
     bool derived;
-    if (!rbli_collection_read(r->in, "connection", "bones", RBL_INT32_2)) return RBL_OK;
-    rbl_status status = derived_from_proximity(r, &derived);
+    rbli_collection_remove_group(to, "connection");
+    if (!rbli_collection_read(in, "connection", "bones", RBL_INT32_2)) return RBL_OK;
+    rbl_status status = derived_from_proximity(ctx, in, &derived);
     if (status != RBL_OK) return status;
-    return derived ? rbli_connect_siblings(r->ctx, to, area_known(r->in, "connection"))
-                   : lift_connections(r, to, source);
+    return derived ? rbli_connect_siblings(ctx, to, area_known(in, "connection"))
+                   : lift_connections(ctx, in, place, to);
 }
 
 /* ---- the whole ---- */
@@ -535,6 +510,7 @@ rbl_status rbli_rehang(rbl_context *ctx, const rbl_collection *in, const rbli_re
     rehang r = {.ctx = ctx, .in = in, .plan = plan};
     rbl_collection *copy = NULL;
     int32_t *order = NULL;
+    int32_t *place = NULL;
     bool *same = NULL;
     RBL_TRY(resolve(&r));
     RBL_TRY(rbli_collection_copy(ctx, in, &copy));
@@ -543,7 +519,11 @@ rbl_status rbli_rehang(rbl_context *ctx, const rbl_collection *in, const rbli_re
     RBL_TRY(drop_hulls(&r, copy, same));
     RBL_TRY(sum_masses(&r, copy, order, same));
     RBL_TRY(rbli_cancelled(ctx) ? RBL_ERR_CANCELLED : RBL_OK);
-    RBL_TRY(renew_connections(&r, copy, order));
+    RBL_TRY_ALLOC(place = rbli_alloc(ctx, r.count, sizeof *place));
+    memset(place, 0xff, r.count * sizeof *place);
+    for (size_t b = 0; b < rbli_collection_size(copy, "bone"); b++)
+        place[order[b]] = (int32_t)b;
+    RBL_TRY(rbli_renew_connections(ctx, in, place, copy));
     *out = copy;
     copy = NULL;
     if (source) {
@@ -553,6 +533,7 @@ rbl_status rbli_rehang(rbl_context *ctx, const rbl_collection *in, const rbli_re
 done:
     rehang_free(&r);
     rbli_free(ctx, order);
+    rbli_free(ctx, place);
     rbli_free(ctx, same);
     rbli_collection_release(copy);
     return status;

@@ -42,4 +42,12 @@ rbl_status rbli_rehang_add(rbl_context *ctx, rbli_rehang_plan *plan, int32_t par
 rbl_status rbli_rehang(rbl_context *ctx, const rbl_collection *in, const rbli_rehang_plan *plan,
     rbl_collection **out, int32_t **source);
 
+/// Writes the group connection of `to` anew, if `in` has one: from the proximity of `to` when that of `in` has
+/// the same pairs as its connections; else the old pairs, lifted to siblings. Pairs of a bone that is gone
+/// cannot be lifted: then the group is removed with a warning.
+/// @param place [bone count of in] the bone of `to` that each became or went into, −1: gone
+/// @return RBL_OK · RBL_ERR_NO_MEMORY
+rbl_status rbli_renew_connections(
+    rbl_context *ctx, const rbl_collection *in, const int32_t *place, rbl_collection *to);
+
 #endif

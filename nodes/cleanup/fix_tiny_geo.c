@@ -1,11 +1,13 @@
 /// FixTinyGeo: joins pieces that are too small to neighbours.
 
 #include "engine/value.h"
+#include "fracture/base/alloc.h"
 #include "fracture/ops/fix_tiny.h"
 
 static rbl_status evaluate(rbl_context *ctx, rbl_call *call)
 {
-    rbl_collection *out = NULL;
+    rbli_fix_tiny_result made = {0};
+    rbl_value *value = NULL;
     rbli_fix_tiny_options options = rbli_fix_tiny_default_options();
     options.selection = rbli_call_input_selection(call, "selection");
     options.merge = (rbli_tiny_merge)rbl_param_int(rbl_call_param(call, "merge"));
@@ -20,8 +22,16 @@ static rbl_status evaluate(rbl_context *ctx, rbl_call *call)
     if (options.use_selection != RBLI_TINY_USE_NONE && !options.selection)
         return rbl_call_fail(ctx, call, rbl_call_param(call, "use_selection"), RBL_ERR_ARGUMENT,
             "there is no selection to use: connect the input \"selection\"");
-    rbl_status status = rbli_fix_tiny(ctx, rbl_call_input_collection(call, "collection"), &options, &out);
-    if (status == RBL_OK) rbl_call_set_output_collection(call, "collection", out);
+    rbl_status status = rbli_fix_tiny(ctx, rbl_call_input_collection(call, "collection"), &options, &made);
+    if (status == RBL_OK)
+        status = rbl_value_create_selection(ctx, made.collection, made.bones, made.count, &value);
+    if (status == RBL_OK) {
+        rbl_call_set_output(call, "merged", value);
+        rbl_call_set_output_collection(call, "collection", made.collection);
+    } else {
+        rbli_collection_release(made.collection);
+    }
+    rbli_free(ctx, made.bones);
     return status;
 }
 
@@ -37,11 +47,17 @@ _Static_assert(RBLI_TINY_GEOMETRY == 0 && RBLI_TINY_CLUSTERS == 1 && RBLI_TINY_R
 
 static const rbl_port_desc inputs[] = {
     {.name = "collection", .kind = RBL_VALUE_COLLECTION, .text = "whose rigid leaves are judged"},
-    {.name = "selection", .kind = RBL_VALUE_SELECTION, .optional = true, .text = "see use_selection"},
+    {.name = "selection",
+        .kind = RBL_VALUE_SELECTION,
+        .optional = true,
+        .text = "pieces, and clusters for all pieces below them: see use_selection"},
     {0},
 };
 static const rbl_port_desc outputs[] = {
     {.name = "collection", .kind = RBL_VALUE_COLLECTION, .text = "with fewer, larger pieces"},
+    {.name = "merged",
+        .kind = RBL_VALUE_SELECTION,
+        .text = "the pieces that took others in; with merge = clusters the new clusters"},
     {0},
 };
 static const rbl_param_desc params[] = {
@@ -95,16 +111,18 @@ const rbl_node_desc rbli_node_fix_tiny_geo = {
     .size = sizeof(rbl_node_desc),
     .type = "FixTinyGeo",
     .version = 1,
-    .revision = 1,
+    .revision = 2,
     .family = "cleanup",
     .text = "Joins pieces that are too small to a neighbour.",
-    .details = "Chains of tiny pieces join together, whatever their order, until none is tiny or none has a "
-               "neighbour. "
-               "A union is a\n"
-               "real one: the facets between the pieces disappear, the result is closed and volumes add up; "
-               "it keeps "
-               "the bone of\n"
-               "its largest piece. Pieces that share only a part of their contact stay apart with a warning.",
+    .details =
+        "Always the smallest piece next joins a neighbour, whatever the order of the pieces, until none is "
+        "tiny "
+        "or none that is has\na neighbour. A union is a real one: the facets between the pieces disappear, "
+        "the "
+        "result is closed and volumes add up; it\nkeeps the bone of its largest piece, and the masses and "
+        "contacts of all. A piece that shares no whole facets with its\nneighbours, which pieces of one cut "
+        "do, "
+        "stays; how many stayed and why is told in warnings. Hulls of pieces that grew are\nremoved.",
     .inputs = inputs,
     .outputs = outputs,
     .params = params,

@@ -44,6 +44,16 @@ static int free_input(void **state)
     return 0;
 }
 
+static rbl_status fix_tiny(
+    rbl_context *ctx, const rbl_collection *c, const rbli_fix_tiny_options *options, rbl_collection **out)
+{
+    rbli_fix_tiny_result made = {0};
+    rbl_status status = rbli_fix_tiny(ctx, c, options, &made);
+    rbli_free(ctx, made.bones);
+    *out = made.collection;
+    return status;
+}
+
 static rbl_status run_operation(rbl_context *ctx, void *user)
 {
     rbl_collection *out = NULL;
@@ -74,7 +84,7 @@ static rbl_status run_operation(rbl_context *ctx, void *user)
         options.select_by = RBLI_TINY_VOLUME_CUBE_ROOT;
         options.min_volume_cube_root = 1.1;
         options.merge = *(int *)user == 3 ? RBLI_TINY_GEOMETRY : RBLI_TINY_CLUSTERS;
-        status = rbli_fix_tiny(ctx, boxes, &options, &out);
+        status = fix_tiny(ctx, boxes, &options, &out);
         break;
     }
     case 5:

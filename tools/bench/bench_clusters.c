@@ -110,12 +110,22 @@ static size_t leaf_count(const rbl_collection *in)
     return rbli_collection_size(in, "geometry");
 }
 
+static rbl_status fix(
+    rbl_context *ctx, const rbl_collection *in, const rbli_fix_tiny_options *options, rbl_collection **out)
+{
+    rbli_fix_tiny_result made = {0};
+    rbl_status status = rbli_fix_tiny(ctx, in, options, &made);
+    rbli_free(ctx, made.bones);
+    *out = made.collection;
+    return status;
+}
+
 static rbl_status fix_tiny(rbl_context *ctx, const rbl_collection *in, rbl_collection **out)
 {
     rbli_fix_tiny_options options = rbli_fix_tiny_default_options();
     /* A third of the mean volume: about one piece of nine is tiny. */
     options.relative_volume = cbrt(0.33 / (double)leaf_count(in));
-    return rbli_fix_tiny(ctx, in, &options, out);
+    return fix(ctx, in, &options, out);
 }
 
 static rbl_status fix_tiny_clusters(rbl_context *ctx, const rbl_collection *in, rbl_collection **out)
@@ -123,7 +133,7 @@ static rbl_status fix_tiny_clusters(rbl_context *ctx, const rbl_collection *in, 
     rbli_fix_tiny_options options = rbli_fix_tiny_default_options();
     options.relative_volume = cbrt(0.33 / (double)leaf_count(in));
     options.merge = RBLI_TINY_CLUSTERS;
-    return rbli_fix_tiny(ctx, in, &options, out);
+    return fix(ctx, in, &options, out);
 }
 
 static rbl_status group(rbl_context *ctx, const rbl_collection *in, const rbli_auto_cluster_options *options,
