@@ -103,7 +103,7 @@ rbl_status rbli_bone_measure_build(
         .vertex_count = rbli_collection_read(c, "geometry", "vertex_count", RBL_INT32),
         .face_start = rbli_collection_read(c, "geometry", "face_start", RBL_INT32),
         .face_count = rbli_collection_read(c, "geometry", "face_count", RBL_INT32),
-        .faces = rbli_collection_read(c, "face", "vertices", RBL_INT32_3),
+        .faces = surface->triangles,
         .out = &made};
     RBL_TRY(rbli_rigid_leaves(ctx, c, NULL, &leaves, &leaf_count));
     if (leaf_count > 0 && (!m.vertex_start || !m.vertex_count || !m.face_start || !m.face_count || !m.faces))

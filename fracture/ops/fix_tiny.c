@@ -150,7 +150,7 @@ static rbl_status mark_faces(
     int32_t b = t->leaves[i], g = t->geometry[b];
     const int32_t *start = rbli_collection_read(t->e.in, "geometry", "face_start", RBL_INT32);
     const int32_t *count = rbli_collection_read(t->e.in, "geometry", "face_count", RBL_INT32);
-    const int32_t(*faces)[3] = rbli_collection_read(t->e.in, "face", "vertices", RBL_INT32_3);
+    const int32_t(*faces)[3] = t->surface.triangles;
     double low[3], high[3];
     if (is_candidate(t, &t->items[i])) {
         memset(near + start[g], 1, (size_t)count[g]);
@@ -193,7 +193,7 @@ static rbl_status extract_near(tiny *t, double margin, near_surface *out)
     rbl_context *ctx = t->e.ctx;
     size_t face_count = rbli_collection_size(t->e.in, "face"), box_count, kept = 0;
     size_t vertex_count = rbli_collection_size(t->e.in, "vertex");
-    const int32_t(*faces)[3] = rbli_collection_read(t->e.in, "face", "vertices", RBL_INT32_3);
+    const int32_t(*faces)[3] = t->surface.triangles;
     double(*boxes)[2][3] = NULL;
     rbli_box_tree *tree = NULL;
     near_query q = {.ctx = ctx};
@@ -237,16 +237,51 @@ done:
     return status;
 }
 
+static int compare_touches(const rbli_touch *a, const rbli_touch *b)
+{
+    if (a->piece_a != b->piece_a) return a->piece_a < b->piece_a ? -1 : 1;
+    return a->piece_b < b->piece_b ? -1 : a->piece_b > b->piece_b;
+}
+
+/// Adds pairs that a cut recorded although a gap parts them now; they can share a cluster, not a surface.
+static rbl_status add_recorded(tiny *t)
+{
+    rbl_status status = RBL_OK;
+    rbl_context *ctx = t->e.ctx;
+    rbli_touch *recorded = NULL, *all = NULL;
+    size_t count, at = 0, kept = 0;
+    RBL_TRY(rbli_recorded_contacts(ctx, t->e.in, &recorded, &count));
+    RBL_TRY_ALLOC(all = rbli_alloc(ctx, t->touch_count + count, sizeof *all));
+    for (size_t i = 0; i < t->touch_count; i++)
+        all[kept++] = t->touches[i];
+    for (size_t i = 0; i < count; i++) {
+        while (at < t->touch_count && compare_touches(&t->touches[at], &recorded[i]) < 0)
+            at++;
+        bool known = at < t->touch_count && compare_touches(&t->touches[at], &recorded[i]) == 0;
+        if (!known && t->row[recorded[i].piece_a] >= 0 && t->row[recorded[i].piece_b] >= 0)
+            all[kept++] = recorded[i];
+    }
+    rbli_free(ctx, t->touches);
+    t->touches = all;
+    t->touch_count = kept;
+    all = NULL;
+done:
+    rbli_free(ctx, recorded);
+    rbli_free(ctx, all);
+    return status;
+}
+
 static rbl_status find_touches(tiny *t)
 {
     rbl_status status = RBL_OK;
     rbl_context *ctx = t->e.ctx;
     near_surface s = {0};
-    double tolerance = 1e-6 * rbli_world_surface_diagonal(&t->surface);
+    double tolerance = rbli_world_surface_tolerance(&t->surface, 0);
     RBL_TRY(extract_near(t, 2 * tolerance, &s));
     rbli_mesh_view mesh = {
         (const double(*)[3])s.positions, s.vertex_count, (const int32_t(*)[3])s.triangles, s.triangle_count};
     RBL_TRY(rbli_find_contacts(ctx, &mesh, s.piece, tolerance, &t->touches, &t->touch_count));
+    if (t->options->merge == RBLI_TINY_CLUSTERS) RBL_TRY(add_recorded(t));
 done:
     rbli_free(ctx, s.positions);
     rbli_free(ctx, s.triangles);
@@ -273,8 +308,8 @@ static rbl_status choose_groups(tiny *t)
     RBL_TRY_ALLOC(edges = rbli_alloc(ctx, t->touch_count, sizeof *edges));
     for (size_t i = 0; i < t->touch_count; i++) {
         const rbli_touch *touch = &t->touches[i];
-        edges[i] = (rbli_cluster_edge){
-            t->row[touch->piece_a], t->row[touch->piece_b], is_shared(t, touch) ? touch->area : -HUGE_VAL};
+        edges[i] = (rbli_cluster_edge){t->row[touch->piece_a], t->row[touch->piece_b],
+            is_shared(t, touch) ? fmax(touch->area, 0) : -HUGE_VAL};
     }
     RBL_TRY_ALLOC(t->group = rbli_alloc(ctx, t->leaf_count, sizeof *t->group));
     RBL_TRY_ALLOC(t->reason = rbli_calloc(ctx, t->leaf_count, sizeof *t->reason));

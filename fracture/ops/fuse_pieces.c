@@ -171,6 +171,23 @@ static bool is_clean(const soup *s, const rbli_fuse_result *r, double contact_ar
            fabs(volume - kept) <= 1e-12 * fabs(volume);
 }
 
+static bool mirrors(const double m[16])
+{
+    return m[0] * (m[5] * m[10] - m[6] * m[9]) - m[4] * (m[1] * m[10] - m[2] * m[9]) +
+               m[8] * (m[1] * m[6] - m[2] * m[5]) <
+           0;
+}
+
+/// Whether all members have their faces on the same side in the world: none is mirrored, or all are.
+static bool same_side(const fusing *f, size_t group)
+{
+    const rbli_piece_groups *g = f->groups;
+    bool first = mirrors(f->world[g->keeper[group]]);
+    for (size_t i = g->start[group]; i < g->start[group + 1]; i++)
+        if (mirrors(f->world[g->member[i]]) != first) return false;
+    return true;
+}
+
 static rbl_status fuse_group(rbl_context *ctx, fusing *f, size_t group)
 {
     rbl_status status = RBL_OK;
@@ -178,10 +195,11 @@ static rbl_status fuse_group(rbl_context *ctx, fusing *f, size_t group)
     soup s = {0};
     int32_t *vertex_bone = NULL;
     rbli_fuse_result *r = &f->unions[group];
+    f->fused[group] = false;
+    if (!same_side(f, group)) return RBL_OK;
     RBL_TRY(soup_build(ctx, f, g->member + g->start[group], g->start[group + 1] - g->start[group], &s));
     rbli_mesh_view mesh = {
         (const double(*)[3])s.positions, s.vertex_count, (const int32_t(*)[3])s.triangles, s.triangle_count};
-    f->fused[group] = false;
     status = rbli_fuse(ctx, &mesh, s.piece, r);
     if (status == RBL_ERR_OPEN_MESH || status == RBL_ERR_INTERNAL) {
         status = RBL_OK; /* stays apart */
