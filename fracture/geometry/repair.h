@@ -31,9 +31,10 @@ typedef struct rbli_shell {
     int32_t open_loop_count, filled_loop_count;
     double volume; /* signed */
     double area, filled_area;
-    int32_t self_crossings; /* pairs of its triangles that cross (share no vertex and intersect) */
-    bool flipped;           /* was turned inside out */
-    bool two_sided;         /* dropped because its two sides lie back to back: a fin, a two-sided sheet */
+    int32_t self_crossings;   /* pairs of its triangles that cross (share no vertex and intersect) */
+    double crossing_place[3]; /* with crossings: the middle of the first triangle that does */
+    bool flipped;             /* was turned inside out */
+    bool two_sided;           /* dropped because its two sides lie back to back: a fin, a two-sided sheet */
     /* Crosses another shell of the same unit (the same node, or nodes that share a shell), or lies in a solid
        that swallows it: needs the union. A solid whose parent is a solid is swallowed, and so is all that it
        contains: drop it. Shells that only touch do not overlap, but one that touches its container from

@@ -2,6 +2,7 @@
 /// normals, so that faces that only touch come apart, and an overlap with coplanar faces is still an overlap.
 
 #include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "fracture/base/threads.h"
@@ -31,6 +32,7 @@ typedef struct crosser {
     int64_t (*moves)[3];  /* one a vertex and shell */
     key_list *found;      /* [tasks] low shell << 32 | high shell, repeated */
     pair_list *undecided; /* [tasks] pairs that meet in a special position */
+    repair_crossings *out;
 } crosser;
 
 typedef struct cross_task {
@@ -218,6 +220,17 @@ static uint64_t key_of_pair(const cross_slot *a, const cross_slot *b)
     return (uint64_t)low << 32 | high;
 }
 
+/// Notes the least triangle that crosses its own shell; the same whoever comes first.
+static void note_first(const crosser *c, const cross_slot *a, const cross_slot *b)
+{
+    if (a->shell != b->shell) return;
+    int32_t least = a->triangle < b->triangle ? a->triangle : b->triangle;
+    _Atomic(int32_t) *first = &c->out->first[a->shell];
+    int32_t known = atomic_load(first);
+    while (least < known && !atomic_compare_exchange_weak(first, &known, least)) {
+    }
+}
+
 static void test_pair(void *user, int32_t i, int32_t j)
 {
     cross_task *task = user;
@@ -235,6 +248,7 @@ static void test_pair(void *user, int32_t i, int32_t j)
     int result = compare_triangles(&first, &second);
     if (result == APART || task->status != RBL_OK) return;
     if (result == CROSSING) {
+        note_first(c, a, b);
         task->status = rbli_array_push(task->ctx, task->found, key);
     } else {
         task->status = rbli_array_push(task->ctx, task->undecided, ((slot_pair){i, j}));
@@ -264,6 +278,7 @@ static rbl_status run_special(
         corner_set first = corners_of(c, a), second = corners_of(c, b);
         if (compare_triangles(&first, &second) != CROSSING) continue;
         if (a->shell == b->shell && (touches(&first, &second) || touches(&second, &first))) continue;
+        note_first(c, a, b);
         if (rbli_array_push(ctx, &c->found[block], key_of_pair(a, b)) != RBL_OK) return RBL_ERR_NO_MEMORY;
     }
     return RBL_OK;
@@ -338,9 +353,12 @@ done:
 rbl_status repair_find_crossings(repair *r, const int32_t *unit, repair_crossings *out)
 {
     rbl_status status = RBL_OK;
-    crosser c = {.r = r, .unit = unit};
+    crosser c = {.r = r, .unit = unit, .out = out};
     size_t blocks = 0, task_count = 0;
     *out = (repair_crossings){0};
+    RBL_TRY_ALLOC(out->first = rbli_alloc(r->ctx, r->shells.count, sizeof *out->first));
+    for (size_t s = 0; s < r->shells.count; s++)
+        atomic_init(&out->first[s], INT32_MAX);
     RBL_TRY(build_tree(&c));
     blocks = rbli_box_tree_block_count(c.tree);
     task_count = (blocks + BLOCKS_A_TASK - 1) / BLOCKS_A_TASK;
@@ -373,6 +391,7 @@ done:
 void repair_crossings_free(rbl_context *ctx, repair_crossings *crossings)
 {
     rbli_free(ctx, crossings->self_count);
+    rbli_free(ctx, (void *)crossings->first);
     rbli_free(ctx, crossings->pairs.data);
     *crossings = (repair_crossings){0};
 }

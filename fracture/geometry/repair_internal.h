@@ -225,6 +225,7 @@ rbl_status repair_find_umbrellas(repair *r, int32_t **out, bool *single);
 /* repair_cross.c */
 typedef struct repair_crossings {
     int32_t *self_count;        /* [shells] */
+    _Atomic(int32_t) *first;    /* [shells] the least triangle that crosses its own shell */
     RBLI_ARRAY(uint64_t) pairs; /* low shell << 32 | high shell, ascending, no two equal */
 } repair_crossings;
 /// Crossings of closed shells within themselves and with others of the same unit. Each shell is shrunk by an

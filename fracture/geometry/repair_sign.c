@@ -278,6 +278,14 @@ static void free_nesting(nesting *n)
     rbli_free(ctx, n->swallowed);
 }
 
+/// The middle of a triangle.
+static void place_crossing(const repair *r, int32_t triangle, double place[3])
+{
+    const int32_t *v = r->triangles.data[triangle].v;
+    for (int k = 0; k < 3; k++)
+        place[k] = (r->positions.data[v[0]][k] + r->positions.data[v[1]][k] + r->positions.data[v[2]][k]) / 3;
+}
+
 rbl_status repair_decide_signs(repair *r, rbli_shell *out)
 {
     rbl_status status = RBL_OK;
@@ -307,6 +315,7 @@ rbl_status repair_decide_signs(repair *r, rbli_shell *out)
         out[s].filled_area = shell->filled_area;
         if (out[s].kind > RBLI_SHELL_CAVITY) continue;
         out[s].self_crossings = n.crossings.self_count[s];
+        if (out[s].self_crossings) place_crossing(r, n.crossings.first[s], out[s].crossing_place);
         out[s].flipped = r->triangles.data[r->members[shell->start]].turned;
     }
 done:

@@ -23,6 +23,11 @@ static const char *plural(size_t count)
     return count == 1 ? "" : "s";
 }
 
+static const char *vertices(size_t count)
+{
+    return count == 1 ? "vertex" : "vertices";
+}
+
 rbl_status solidify_refuse(rbl_context *ctx, const solidify_job *job)
 {
     rbl_status status = RBL_OK;
@@ -247,10 +252,12 @@ static void report_shells(rbl_context *ctx, const solidify_job *job, size_t *war
 
 static void report_repairs(rbl_context *ctx, const rbli_repair_result *r, size_t *warnings)
 {
-    if (r->stitched_vertices || r->split_edges)
-        warn(ctx, warnings, "stitched %zu %s (largest move %.2g), split %zu edge%s", r->stitched_vertices,
-            r->stitched_vertices == 1 ? "vertex" : "vertices", r->largest_move, r->split_edges,
-            plural(r->split_edges));
+    if (r->stitched_vertices)
+        warn(ctx, warnings, "stitched %zu %s (largest move %.2g)", r->stitched_vertices,
+            vertices(r->stitched_vertices), r->largest_move);
+    if (r->split_edges)
+        warn(ctx, warnings, "split %zu edge%s where vertices of other triangles lie on %s", r->split_edges,
+            plural(r->split_edges), r->split_edges == 1 ? "it" : "them");
     const struct {
         size_t count;
         const char *one, *many;
@@ -270,9 +277,10 @@ static void report_repairs(rbl_context *ctx, const rbli_repair_result *r, size_t
     if (r->dropped_repeated)
         rbli_note(ctx, "%zu triangle%s with a repeated vertex left out", r->dropped_repeated,
             plural(r->dropped_repeated));
-    if (r->split_vertices || r->split_edges_manifold)
-        rbli_note(ctx, "%zu %s and %zu edge%s where solids touch were split", r->split_vertices,
-            r->split_vertices == 1 ? "vertex" : "vertices", r->split_edges_manifold,
+    if (r->split_vertices)
+        rbli_note(ctx, "doubled %zu %s where solids touch", r->split_vertices, vertices(r->split_vertices));
+    if (r->split_edges_manifold)
+        rbli_note(ctx, "split %zu edge%s where solids touch", r->split_edges_manifold,
             plural(r->split_edges_manifold));
 }
 
@@ -301,6 +309,19 @@ done:
     return status;
 }
 
+static void bound_shell(const rbli_repair_result *r, const rbli_shell *shell, double low[3], double high[3])
+{
+    for (int32_t t = shell->triangle_start; t < shell->triangle_start + shell->triangle_count; t++)
+        for (int c = 0; c < 3; c++) {
+            const double *p = r->positions[r->triangles[t][c]];
+            for (int k = 0; k < 3; k++) {
+                bool first = t == shell->triangle_start && c == 0;
+                low[k] = first || p[k] < low[k] ? p[k] : low[k];
+                high[k] = first || p[k] > high[k] ? p[k] : high[k];
+            }
+        }
+}
+
 static rbl_status write_shells(
     rbl_context *ctx, const solidify_job *job, const rbli_repair_result *r, rbl_collection *c)
 {
@@ -308,13 +329,16 @@ static rbl_status write_shells(
     static const char *const kinds[] = {"solid", "cavity", "sheet", "dropped"};
     size_t count = r->shell_count;
     const char **texts = NULL;
-    void *triangles, *open, *filled, *crossings, *overlaps, *volume, *area;
+    void *triangles, *open, *filled, *crossings, *place, *overlaps, *volume, *area, *low, *high;
     RBL_TRY_ALLOC(texts = rbli_alloc(ctx, 3 * count, sizeof *texts));
     RBL_TRY(rbli_collection_resize(ctx, c, "shell", count));
     RBL_TRY(rbli_collection_write(ctx, c, "shell", "triangles", RBL_INT32, &triangles));
     RBL_TRY(rbli_collection_write(ctx, c, "shell", "open_holes", RBL_INT32, &open));
     RBL_TRY(rbli_collection_write(ctx, c, "shell", "filled_holes", RBL_INT32, &filled));
     RBL_TRY(rbli_collection_write(ctx, c, "shell", "crossings", RBL_INT32, &crossings));
+    RBL_TRY(rbli_collection_write(ctx, c, "shell", "crossing_place", RBL_VEC3, &place));
+    RBL_TRY(rbli_collection_write(ctx, c, "shell", "bounds_min", RBL_VEC3, &low));
+    RBL_TRY(rbli_collection_write(ctx, c, "shell", "bounds_max", RBL_VEC3, &high));
     RBL_TRY(rbli_collection_write(ctx, c, "shell", "overlaps", RBL_BOOL, &overlaps));
     RBL_TRY(rbli_collection_write(ctx, c, "shell", "volume", RBL_DOUBLE, &volume));
     RBL_TRY(rbli_collection_write(ctx, c, "shell", "area", RBL_DOUBLE, &area));
@@ -324,11 +348,13 @@ static rbl_status write_shells(
         ((int32_t *)open)[s] = shell->open_loop_count;
         ((int32_t *)filled)[s] = shell->filled_loop_count;
         ((int32_t *)crossings)[s] = shell->self_crossings;
+        memcpy(((double(*)[3])place)[s], shell->crossing_place, sizeof shell->crossing_place);
+        bound_shell(r, shell, ((double(*)[3])low)[s], ((double(*)[3])high)[s]);
         ((bool *)overlaps)[s] = shell->overlaps_other;
         ((double *)volume)[s] = shell->volume;
         ((double *)area)[s] = shell->area;
         texts[s] = solidify_node_name(job, shell->node);
-        texts[count + s] = kinds[shell->kind];
+        texts[count + s] = solidify_is_sheet(shell) ? "sheet" : kinds[shell->kind];
         texts[2 * count + s] = shell->why ? shell->why : "";
     }
     RBL_TRY(write_strings(ctx, c, "shell", "node", count, texts));

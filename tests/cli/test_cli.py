@@ -44,6 +44,11 @@ def rubble(folder, *arguments, env=None):
         env=dict(os.environ, **(env or {}))))
 
 
+def write_text(folder, name, text):
+    with open(os.path.join(folder, name), "w") as f:
+        f.write(text)
+
+
 def write_graph(folder, name="g.json", **changes):
     graph = dict(GRAPH, **changes)
     with open(os.path.join(folder, "cube.obj"), "w") as f:
@@ -257,6 +262,19 @@ def test_inspect(folder):
     assert parsed["summary"]["pieces"] == 1 and len(parsed["bones"]) == 2 and parsed["bones"][0]["parent"] is None
     rubble(folder, "inspect", VASE, "--bones").expect(0, "vase")
     rubble(folder, "inspect", "nowhere.obj").expect(3, "nowhere.obj")
+    doorway = VASE.replace("vase", "doorway")
+    rubble(folder, "inspect", doorway).expect(0, "32 shells, 28 holes", 'shell 2 of "doorway" (-2 0 -0.25 … 2 3 0.25): solid',
+        "hole at -1.35 0 0: 4 edges, length 3.6, filled", "filling refused: it would be flat", '"fill": "none"',
+        "keeps the 31 overlapping shells apart", '"sheets": "thicken"')
+    parsed = json.loads(rubble(folder, "inspect", doorway, "--json").expect(0).out)
+    assert parsed["shells"][2]["bounds_max"] == [2, 3, 0.25] and len(parsed["holes"]) == 28
+    assert [s["set"] for s in parsed["settings"]][:2] == ['"fill": "none"', '"sheets": "thicken"']
+    write_text(folder, "crossed.obj", "v -.5 -.5 -.5\nv .5 -.5 -.5\nv .5 .5 -.5\nv -.5 .5 -.5\nv .5 .5 .5\nv -.5 .5 .5\nv -.5 -.5 .5\n"
+        "v .5 -.5 .5\nf 1 4 3 2\nf 5 6 7 8\nf 1 2 6 5\nf 2 3 7 6\nf 3 4 8 7\nf 4 1 5 8\n")
+    rubble(folder, "inspect", "crossed.obj").expect(0, "crosses itself 12 times, first near", "crossings  ")
+    write_text(folder, "sheet.obj", "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nf 1 2 3 4\n")
+    rubble(folder, "inspect", "sheet.obj").expect(1, "sheet.obj: refused", "it would be flat", "hole at 0.5 0.5 0: 4 edges",
+        "makes a solid of 1 sheet")
     write_graph(folder, nodes=dict(GRAPH["nodes"], end={"type": "Terminal", "in": {"collection": "crack"},
         "params": {"files": ["vase.rbl"]}}))
     rubble(folder, "eval", "g.json").expect(0)

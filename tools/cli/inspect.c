@@ -7,6 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "tools/cli/findings.h"
 #include "tools/cli/summary.h"
 
 static const char help[] =
@@ -15,17 +16,33 @@ static const char help[] =
     "Reads a mesh (.obj .glb .gltf .stl .ply .off) or a .rbl file and shows what is in it: pieces, shells,\n"
     "triangles, bounds, volume, materials, and what the reader had to say. Of a mesh that needed repair, "
     "also\n"
-    "each shell as it was found, its holes with place and length, and settings that would help.\n"
+    "each shell as it was found, where it is, its holes with place and length, its crossings, and settings\n"
+    "that would change that; of one that is refused, too.\n"
     "\n"
     "  --bones   list the bones, too\n"
     "  --json    print it as JSON\n"
     "\n"
     "example: rubble inspect graphs/meshes/vase.obj\n";
 
+/// Lengths are metres; what is very large or small was perhaps made in another unit.
+static void print_size(const cli_summary *s)
+{
+    double size[3], longest = 0;
+    for (int k = 0; k < 3; k++) {
+        size[k] = s->max[k] - s->min[k];
+        longest = size[k] > longest ? size[k] : longest;
+    }
+    printf("  size       %.4g × %.4g × %.4g", size[0], size[1], size[2]);
+    if (longest > 500 || longest < 0.02)
+        printf(", in metres? (\"scale\": 0.01 makes metres of centimetres, 0.001 of millimetres)");
+    printf("\n");
+}
+
 static void print_human(const char *file, const rbl_collection *c, const cli_summary *s)
 {
     printf("%s\n", file);
-    printf("  bones      %zu (%zu clusters, %d levels)\n", s->bones, s->clusters, s->levels);
+    printf("  bones      %zu (%zu cluster%s, %d level%s)\n", s->bones, s->clusters,
+        s->clusters == 1 ? "" : "s", s->levels, s->levels == 1 ? "" : "s");
     printf("  pieces     %zu\n", s->pieces);
     if (s->sheets) printf("  sheets     %zu\n", s->sheets);
     printf("  shells     %zu, %s\n", s->shells, s->open_edges ? "open" : "closed");
@@ -37,6 +54,7 @@ static void print_human(const char *file, const rbl_collection *c, const cli_sum
     if (s->pieces || s->sheets) {
         printf("  bounds     %.6g %.6g %.6g … %.6g %.6g %.6g\n", s->min[0], s->min[1], s->min[2], s->max[0],
             s->max[1], s->max[2]);
+        print_size(s);
         printf("  volume     %.9g\n", s->volume);
     }
     if (s->hulls) printf("  hulls      %zu\n", s->hulls);
@@ -84,119 +102,6 @@ static void print_bones(const rbl_collection *c, bool json)
     if (json) printf("\n]");
 }
 
-enum { FINDINGS_SHOWN = 40 };
-
-/// The groups that MeshToCollection writes with "details".
-typedef struct findings {
-    size_t shells, holes;
-    const int32_t *triangles, *crossings, *open_holes, *filled_holes;
-    const double *volume;
-    const unsigned char *overlaps;
-    const int32_t *shell, *edges;
-    const double *length;
-    const double (*center)[3];
-    const unsigned char *filled;
-} findings;
-
-static bool get_findings(const rbl_collection *c, findings *f)
-{
-    *f = (findings){.shells = rbl_collection_group_size(c, "shell"),
-        .holes = rbl_collection_group_size(c, "hole"),
-        .triangles = cli_attribute(c, "shell", "triangles", RBL_INT32),
-        .crossings = cli_attribute(c, "shell", "crossings", RBL_INT32),
-        .open_holes = cli_attribute(c, "shell", "open_holes", RBL_INT32),
-        .filled_holes = cli_attribute(c, "shell", "filled_holes", RBL_INT32),
-        .volume = cli_attribute(c, "shell", "volume", RBL_DOUBLE),
-        .overlaps = cli_attribute(c, "shell", "overlaps", RBL_BOOL),
-        .shell = cli_attribute(c, "hole", "shell", RBL_INT32),
-        .edges = cli_attribute(c, "hole", "edges", RBL_INT32),
-        .length = cli_attribute(c, "hole", "length", RBL_DOUBLE),
-        .center = cli_attribute(c, "hole", "center", RBL_VEC3),
-        .filled = cli_attribute(c, "hole", "filled", RBL_BOOL)};
-    if (f->holes && !(f->shell && f->edges && f->length && f->center && f->filled)) return false;
-    return f->triangles && f->crossings && f->open_holes && f->filled_holes && f->volume && f->overlaps;
-}
-
-/// What a person can set about a shell, or NULL.
-static const char *advice(const rbl_collection *c, const findings *f, size_t s)
-{
-    const char *kind = rbl_collection_string(c, "shell", "kind", s);
-    const char *why = rbl_collection_string(c, "shell", "why", s);
-    if (strcmp(kind, "sheet") == 0 || strcmp(kind, "dropped") == 0) {
-        if (strstr(why, "not planar") || strstr(why, "it is open")) return "\"fill\": \"auto\" may close it";
-        if (strstr(why, "most of it")) return "\"fill\": \"all\" closes it all the same";
-        return "\"sheets\" says what becomes of it";
-    }
-    if (f->filled_holes[s]) return "\"fill\": \"none\" leaves it open";
-    return f->overlaps[s] ? "\"join\": \"none\" keeps it apart" : NULL;
-}
-
-static void print_findings(const rbl_collection *c)
-{
-    findings f;
-    bool clean = true;
-    if (!get_findings(c, &f)) return;
-    for (size_t s = 0; s < f.shells; s++)
-        clean = clean && !f.crossings[s] && !f.open_holes[s] && !f.filled_holes[s] && !f.overlaps[s] &&
-                *rbl_collection_string(c, "shell", "why", s) == 0;
-    if (clean) return;
-    printf("  as found   %zu shell%s, %zu hole%s\n", f.shells, f.shells == 1 ? "" : "s", f.holes,
-        f.holes == 1 ? "" : "s");
-    for (size_t s = 0; s < f.shells && s < FINDINGS_SHOWN; s++) {
-        const char *why = rbl_collection_string(c, "shell", "why", s), *hint = advice(c, &f, s);
-        printf("    shell %zu of %s: %s, %d triangles", s, rbl_collection_string(c, "shell", "node", s),
-            rbl_collection_string(c, "shell", "kind", s), f.triangles[s]);
-        if (f.volume[s] != 0) printf(", volume %.6g", f.volume[s]);
-        if (f.filled_holes[s]) printf(", %d filled", f.filled_holes[s]);
-        if (f.open_holes[s]) printf(", %d open", f.open_holes[s]);
-        if (f.crossings[s]) printf(", crosses itself %d times", f.crossings[s]);
-        if (f.overlaps[s]) printf(", overlaps another");
-        printf("%s%s%s%s%s\n", *why ? "; " : "", why, hint ? " (" : "", hint ? hint : "", hint ? ")" : "");
-    }
-    if (f.shells > FINDINGS_SHOWN) printf("    … %zu more shells\n", f.shells - FINDINGS_SHOWN);
-    for (size_t h = 0; h < f.holes && h < FINDINGS_SHOWN; h++)
-        printf("    hole in shell %d at %.6g %.6g %.6g: %d edges, length %.6g, %s\n", f.shell[h],
-            f.center[h][0], f.center[h][1], f.center[h][2], f.edges[h], f.length[h],
-            f.filled[h] ? "filled" : "open");
-    if (f.holes > FINDINGS_SHOWN) printf("    … %zu more holes\n", f.holes - FINDINGS_SHOWN);
-}
-
-static void print_findings_json(const rbl_collection *c)
-{
-    static const char *const texts[] = {"node", "kind", "why"};
-    findings f;
-    if (!get_findings(c, &f)) return;
-    printf(", \"shells\": [");
-    for (size_t s = 0; s < f.shells; s++) {
-        printf(s ? ",\n  {" : "\n  {");
-        for (size_t i = 0; i < 3; i++) {
-            printf("\"%s\": ", texts[i]);
-            cli_json_string(stdout, rbl_collection_string(c, "shell", texts[i], s));
-            printf(", ");
-        }
-        printf("\"triangles\": %d, \"filled_holes\": %d, \"open_holes\": %d, \"crossings\": %d, "
-               "\"overlaps\": %s, \"volume\": ",
-            f.triangles[s], f.filled_holes[s], f.open_holes[s], f.crossings[s],
-            f.overlaps[s] ? "true" : "false");
-        cli_json_number(f.volume[s]);
-        printf("}");
-    }
-    printf("\n], \"holes\": [");
-    for (size_t h = 0; h < f.holes; h++) {
-        printf(h ? ",\n  {" : "\n  {");
-        printf("\"shell\": %d, \"edges\": %d, \"filled\": %s, \"length\": ", f.shell[h], f.edges[h],
-            f.filled[h] ? "true" : "false");
-        cli_json_number(f.length[h]);
-        printf(", \"center\": [");
-        for (int k = 0; k < 3; k++) {
-            printf(k ? ", " : "");
-            cli_json_number(f.center[h][k]);
-        }
-        printf("]}");
-    }
-    printf("\n]");
-}
-
 static void print_json(
     const char *file, const rbl_collection *c, const cli_summary *s, const rbl_messages *messages, bool bones)
 {
@@ -213,7 +118,7 @@ static void print_json(
     }
     printf("]");
     if (bones) print_bones(c, true);
-    print_findings_json(c);
+    cli_findings_json(c);
     if (rbl_messages_json(messages, &text) == RBL_OK) {
         printf(", \"messages\": %s", text);
         rbl_messages_free_text(messages, text);
@@ -235,10 +140,26 @@ static int show(const char *file, const rbl_run *run, bool bones, bool json)
         print_json(file, collection, &summary, rbl_run_messages(run), bones);
     } else {
         print_human(file, collection, &summary);
-        print_findings(collection);
+        cli_print_findings(collection);
         if (bones) print_bones(collection, false);
     }
     return fflush(stdout) == 0 ? EXIT_DONE : EXIT_FILE;
+}
+
+/// What was found in a mesh that was refused: as if sheets were asked for as bones of their own.
+static void show_refused(rbl_graph *graph, const char *file)
+{
+    rbl_messages *messages = NULL;
+    rbl_run *run = NULL;
+    rbl_status status =
+        rbl_graph_set_parameter(graph, "/nodes/file/params/sheets", "\"separate\"", &messages);
+    if (status == RBL_OK) status = rbl_evaluate(graph, NULL, &run);
+    if (status == RBL_OK) {
+        printf("%s: refused\n", file);
+        cli_print_findings(rbl_value_collection(rbl_run_value(run, "file")));
+    }
+    rbl_messages_destroy(messages);
+    rbl_run_destroy(run);
 }
 
 static int read_file(rbl_engine *engine, const char *file, bool bones, bool json)
@@ -252,6 +173,7 @@ static int read_file(rbl_engine *engine, const char *file, bool bones, bool json
             cli_print_file_messages(file, rbl_run_messages(run), RBL_NOTE);
         if (!run) cli_error("%s", rbl_status_text(status));
         code = status == RBL_OK ? show(file, run, bones, json) : cli_exit_code(status);
+        if (!json && (status == RBL_ERR_MESH || status == RBL_ERR_OPEN_MESH)) show_refused(graph, file);
     }
     rbl_run_destroy(run);
     rbl_graph_destroy(graph);
