@@ -337,6 +337,26 @@ static void tangents_reach_files(void **state)
     finish_context(ctx);
 }
 
+static void reports_do_not_depend_on_threads(void **state)
+{
+    (void)state;
+    static const int threads[] = {1, 2, 8};
+    char hashes[3][33], reports[3][1000];
+    for (int t = 0; t < 3; t++) {
+        graph_run g = run_nodes_with(ROUGH
+            "\"look\": {\"type\": \"ValidateCollection\", \"in\": {\"collection\": \"cut\"}, "
+            "\"params\": {\"remove_clusters_of_one\": true, \"remove_dangling_clusters\": true}}",
+            RBL_OK, threads[t]);
+        rbl_collection_hash_text(collection_of(&g, "look"), hashes[t]);
+        snprintf(reports[t], sizeof reports[t], "%s", rbl_value_string(rbl_run_value(g.run, "look.report")));
+        end_run(&g);
+    }
+    for (int t = 1; t < 3; t++) {
+        assert_string_equal(hashes[0], hashes[t]);
+        assert_string_equal(reports[0], reports[t]);
+    }
+}
+
 static void collections_are_reported_and_tidied(void **state)
 {
     (void)state;
@@ -439,6 +459,7 @@ int main(void)
         cmocka_unit_test(each_cutter_gives_its_pieces_samples),
         cmocka_unit_test(rough_cuts_become_smooth),
         cmocka_unit_test(tangents_reach_files),
+        cmocka_unit_test(reports_do_not_depend_on_threads),
         cmocka_unit_test(collections_are_reported_and_tidied),
         cmocka_unit_test(colours_tell_apart_what_they_are_by),
         cmocka_unit_test(exploded_views_move_by_their_scale),
