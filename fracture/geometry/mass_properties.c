@@ -100,3 +100,73 @@ void rbli_mass_inertia(const rbli_mass *body, double diagonal[3], double product
         products[k] = 0 - body->moments[3 + k];
     }
 }
+
+/// Turns rows and columns p and q so that a[p][q] becomes 0; the columns of v turn with them.
+static void turn_axes(double a[3][3], double v[3][3], int p, int q)
+{
+    double angle = (a[q][q] - a[p][p]) / (2 * a[p][q]); /* cotangent of twice the angle */
+    double t = (angle < 0 ? -1 : 1) / (fabs(angle) + sqrt(angle * angle + 1));
+    if (!isfinite(angle)) t = 0;
+    double c = 1 / sqrt(t * t + 1), s = t * c;
+    for (int k = 0; k < 3; k++) {
+        double x = a[k][p], y = a[k][q];
+        a[k][p] = c * x - s * y;
+        a[k][q] = s * x + c * y;
+    }
+    for (int k = 0; k < 3; k++) {
+        double x = a[p][k], y = a[q][k];
+        a[p][k] = c * x - s * y;
+        a[q][k] = s * x + c * y;
+    }
+    for (int k = 0; k < 3; k++) {
+        double x = v[k][p], y = v[k][q];
+        v[k][p] = c * x - s * y;
+        v[k][q] = s * x + c * y;
+    }
+    a[p][q] = a[q][p] = 0;
+}
+
+/// From the largest component.
+void rbli_rotation_quaternion(const double v[3][3], double q[4])
+{
+    double trace = v[0][0] + v[1][1] + v[2][2], length = 0;
+    int i = 0;
+    for (int k = 1; k < 3; k++)
+        if (v[k][k] > v[i][i]) i = k;
+    if (trace >= v[i][i]) {
+        q[3] = 1 + trace;
+        for (int k = 0; k < 3; k++)
+            q[k] = v[(k + 2) % 3][(k + 1) % 3] - v[(k + 1) % 3][(k + 2) % 3];
+    } else {
+        int j = (i + 1) % 3, k = (i + 2) % 3;
+        q[i] = 1 + 2 * v[i][i] - trace;
+        q[j] = v[j][i] + v[i][j];
+        q[k] = v[k][i] + v[i][k];
+        q[3] = v[k][j] - v[j][k];
+    }
+    for (int k = 0; k < 4; k++)
+        length += q[k] * q[k];
+    length = (q[3] < 0 ? -1 : 1) * sqrt(length);
+    for (int k = 0; k < 4; k++)
+        q[k] = q[k] / length + 0.0; /* no −0 */
+}
+
+void rbli_mass_principal(
+    const double diagonal[3], const double products[3], double moments[3], double axes[4])
+{
+    double a[3][3], v[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, size = 0;
+    for (int i = 0; i < 3; i++) {
+        a[i][i] = diagonal[i];
+        a[i][(i + 1) % 3] = a[(i + 1) % 3][i] = products[i];
+        size = fmax(size, fmax(fabs(diagonal[i]), fabs(products[i])));
+    }
+    for (int sweep = 0; sweep < 30; sweep++) {
+        double beside = fabs(a[0][1]) + fabs(a[1][2]) + fabs(a[2][0]);
+        if (!(beside > 1e-17 * size)) break;
+        for (int i = 0; i < 3; i++)
+            if (a[i][(i + 1) % 3] != 0) turn_axes(a, v, i, (i + 1) % 3);
+    }
+    for (int i = 0; i < 3; i++)
+        moments[i] = a[i][i] > 0 ? a[i][i] : 0;
+    rbli_rotation_quaternion((const double(*)[3])v, axes);
+}

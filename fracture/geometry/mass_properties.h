@@ -27,5 +27,11 @@ rbli_mass rbli_mass_scale(const rbli_mass *body, double factor);
 /// The tensor of inertia around the centre: Ixx, Iyy, Izz on the diagonal, Ixy, Iyz, Izx beside it (these are
 /// minus the products of inertia).
 void rbli_mass_inertia(const rbli_mass *body, double diagonal[3], double products[3]);
+/// Principal moments and axes of that tensor (Jacobi 1846). @param moments none negative
+/// @param axes unit quaternion x, y, z, w with w ≥ 0 that turns the principal axes to those of the tensor
+void rbli_mass_principal(
+    const double diagonal[3], const double products[3], double moments[3], double axes[4]);
+/// The unit quaternion x, y, z, w with w ≥ 0 of a rotation, r[row][column] (Shepperd 1978).
+void rbli_rotation_quaternion(const double r[3][3], double out[4]);
 
 #endif

@@ -2,6 +2,7 @@
 
 #include "fracture/io/piece_view.h"
 
+#include <math.h>
 #include <stdio.h>
 
 #include "fracture/base/alloc.h"
@@ -102,6 +103,54 @@ bool rbli_asset_is_piece(const rbli_asset_view *view, size_t bone)
 {
     return view->type[bone] == RBLI_BONE_RIGID && view->geometry[bone] >= 0 &&
            view->face_counts[view->geometry[bone]] > 0;
+}
+
+void rbli_piece_center(const rbli_asset_view *view, size_t bone, double out[3])
+{
+    int32_t g = view->geometry[bone];
+    const double(*positions)[3] = view->positions + view->vertex_start[g];
+    for (int k = 0; k < 3; k++) {
+        double low = positions[0][k], high = low;
+        for (int32_t v = 1; v < view->vertex_counts[g]; v++) {
+            if (positions[v][k] < low) low = positions[v][k];
+            if (positions[v][k] > high) high = positions[v][k];
+        }
+        double center = (double)(float)(low + (high - low) / 2);
+        out[k] = isfinite(center) ? center : 0;
+    }
+}
+
+bool rbli_node_transform(const rbli_asset_view *view, const double (*centers)[3], size_t bone, double out[16])
+{
+    static const double identity[16] = {[0] = 1, [5] = 1, [10] = 1, [15] = 1};
+    const double(*transforms)[16] = rbli_collection_read(view->collection, "bone", "transform", RBL_MAT4);
+    const double *local = transforms ? transforms[bone] : identity;
+    double translation[3];
+    memcpy(out, local, sizeof identity);
+    rbli_transform_point(local, centers[bone], translation);
+    bool plain = true;
+    for (int i = 0; i < 12; i++)
+        plain = plain && out[i] == identity[i];
+    for (int k = 0; k < 3; k++) {
+        if (plain) translation[k] = centers[bone][k] + local[12 + k];
+        if (view->parent[bone] >= 0) translation[k] -= centers[view->parent[bone]][k];
+    }
+    memcpy(out + 12, translation, sizeof translation);
+    out[3] = out[7] = out[11] = 0;
+    out[15] = 1;
+    return plain;
+}
+
+void rbli_material_color(const rbli_asset_view *view, size_t material, float out[4])
+{
+    const float(*colors)[4] = rbli_collection_read(view->collection, "material", "base_color", RBL_FLOAT_4);
+    const char *name = rbli_collection_string(view->collection, "material", "name", material);
+    for (int k = 0; k < 4; k++)
+        out[k] = !colors                    ? 1
+                 : colors[material][k] >= 0 ? colors[material][k] <= 1 ? colors[material][k] : 1
+                                            : 0;
+    if (!colors && strcmp(name, "interior") == 0) /* told apart from the outside without a texture */
+        memcpy(out, (const float[4]){0.5f, 0.45f, 0.4f, 1}, 4 * sizeof *out);
 }
 
 void rbli_transform_point(const double m[16], const double p[3], double out[3])

@@ -30,6 +30,17 @@ void rbli_asset_view_free(rbl_context *ctx, rbli_asset_view *view);
 /// Whether a bone is a rigid one with faces.
 bool rbli_asset_is_piece(const rbli_asset_view *view, size_t bone);
 
+/// The centre of a piece's bounds in the bone's frame, rounded to float: what float positions are kept
+/// around.
+void rbli_piece_center(const rbli_asset_view *view, size_t bone, double out[3]);
+/// The transform of a bone's node when frames are moved to the centres [bone_count][3] of their bones: the
+/// parent's is drawn around the parent's centre, its own around its own.
+/// @param out column-major. @return whether it only moves
+bool rbli_node_transform(
+    const rbli_asset_view *view, const double (*centers)[3], size_t bone, double out[16]);
+/// A material's colour, each number from 0 to 1; where the asset has none, white, and the interior grey.
+void rbli_material_color(const rbli_asset_view *view, size_t material, float out[4]);
+
 /// Column-major 4×4.
 void rbli_transform_point(const double m[16], const double p[3], double out[3]);
 bool rbli_transform_is_identity(const double m[16]);

@@ -9,13 +9,23 @@
 #include "fracture/base/file.h"
 #include "fracture/collection/collection.h"
 
+/// How colliders of pieces (bone.collider) are written.
+typedef enum rbli_collider_form {
+    RBLI_COLLIDERS_NONE,
+    RBLI_COLLIDERS_KHR,   /* GLB: KHR_physics_rigid_bodies and KHR_implicit_shapes (drafts of 2024) */
+    RBLI_COLLIDERS_UCX,   /* GLB, OBJ: objects UCX_NAME_00, boxes UBX_, spheres USP_, as Unreal reads them */
+    RBLI_COLLIDERS_GODOT, /* GLB: nodes NAME-convcolonly below the piece, as Godot reads them */
+    RBLI_COLLIDERS_USD,   /* USD alone */
+} rbli_collider_form;
+
 /// Wavefront OBJ: an object per rigid bone with geometry, in bone order, each with its own vertices, which
 /// its faces share; world positions, numbers that read back to the same bits; vt (v upwards, as OBJ has it)
 /// and vn; usemtl.
 /// @param mtl_name  what `mtllib` names; NULL: neither mtllib nor usemtl
+/// @param colliders RBLI_COLLIDERS_UCX adds objects after each piece; others add nothing
 /// @return RBL_OK · RBL_ERR_COLLECTION · RBL_ERR_NO_MEMORY · RBL_ERR_CANCELLED
-rbl_status rbli_write_obj(
-    rbl_context *ctx, const rbl_collection *collection, const char *mtl_name, rbli_file_writer *out);
+rbl_status rbli_write_obj(rbl_context *ctx, const rbl_collection *collection, const char *mtl_name,
+    rbli_collider_form colliders, rbli_file_writer *out);
 /// Its material library: Kd, d and map_Kd (not for textures inside a source file).
 rbl_status rbli_write_mtl(rbl_context *ctx, const rbl_collection *collection, rbli_file_writer *out);
 
@@ -29,13 +39,39 @@ rbl_status rbli_write_json(rbl_context *ctx, const rbl_collection *collection, r
 typedef struct rbli_glb_report {
     size_t triangles;           /* written */
     size_t collapsed_triangles; /* left out because two corners meet in float */
+    size_t colliders;           /* shapes written */
 } rbli_glb_report;
 
 /// Binary glTF 2.0: a node for each bone in the same hierarchy, a mesh for each bone with geometry, a
 /// primitive per material. Positions are floats around the centre of the piece; the centre is in the node's
 /// translation. Interior faces of a material are not split off.
+///
+/// Colliders: hulls are meshes of their own, without materials. KHR: a piece's node has the collider, and a
+/// motion with mass, centre of mass and principal inertia unless it is static or anchored; several hulls, and
+/// shapes that are not centred on the node, are colliders of nodes below it; meshes of hulls hang on nodes
+/// outside of the scene. UCX: objects beside the piece. Godot: nodes below it.
 /// @param report  filled on success; may be NULL
-rbl_status rbli_write_glb(
-    rbl_context *ctx, const rbl_collection *collection, rbli_file_writer *out, rbli_glb_report *report);
+rbl_status rbli_write_glb(rbl_context *ctx, const rbl_collection *collection, rbli_collider_form colliders,
+    rbli_file_writer *out, rbli_glb_report *report);
+
+typedef struct rbli_usda_report {
+    size_t colliders, joints; /* written */
+} rbli_usda_report;
+
+/// USD as text (.usda): below one prim `Asset` (metres, Y up) a prim for each bone in the same hierarchy, a
+/// mesh below each piece around its centre, with indexed face-varying normals, st and display colours,
+/// subsets of faces by material and materials as UsdPreviewSurface. Names become identifiers; those that
+/// change are in customData.name.
+///
+/// Unless `colliders` is none, also UsdPhysics: rigid bodies with mass, centre of mass and principal inertia,
+/// colliders (meshes of hulls, a cube or a sphere, of purpose guide), and a fixed joint for each connection
+/// between pieces. Connections of clusters join the pieces on either side that touch (group proximity), or
+/// the first of each. A joint breaks at a force of 60 times the lower bone.damage_threshold (an impulse
+/// within a sixtieth of a second), without one at 3 MPa over the contact area; at a torque of that force on
+/// an arm of half the contact's width.
+/// @param report filled on success; may be NULL
+/// @return RBL_OK · RBL_ERR_COLLECTION · RBL_ERR_NO_MEMORY · RBL_ERR_CANCELLED
+rbl_status rbli_write_usda(rbl_context *ctx, const rbl_collection *collection, rbli_collider_form colliders,
+    rbli_file_writer *out, rbli_usda_report *report);
 
 #endif

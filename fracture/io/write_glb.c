@@ -2,55 +2,10 @@
 /// buffer view per attribute. Positions are floats around a centre of each piece that is itself a float, so
 /// that a piece far from the origin keeps its shape and programs with float transforms lose nothing.
 
+#include "fracture/io/glb_writer.h"
+
 #include <math.h>
 #include <stdlib.h>
-
-#include "fracture/io/piece_view.h"
-#include "fracture/io/text_out.h"
-#include "fracture/io/write.h"
-
-enum {
-    COMPONENT_U16 = 5123,
-    COMPONENT_U32 = 5125,
-    COMPONENT_FLOAT = 5126,
-    TARGET_VERTICES = 34962,
-    TARGET_INDICES = 34963,
-    MOST_SHORT_VERTICES = 65535, /* index 65535 would restart a primitive */
-};
-
-typedef RBLI_ARRAY(float) float_array;
-
-typedef struct primitive {
-    int32_t material; /* or −1 */
-    size_t first_vertex, vertex_count;
-    size_t first_index, index_count; /* in the 16-bit or the 32-bit array */
-    bool wide;
-    float min[3], max[3];
-} primitive;
-
-typedef struct glb_writer {
-    rbl_context *ctx;
-    rbli_asset_view view;
-    int uv_sets;
-    bool tangents;
-    double (*centers)[3];  /* of bones, in their frames; zero for those without mesh */
-    size_t *mesh_ends;     /* [bone] primitives up to and with this bone */
-    int32_t *mesh_of_bone; /* or −1 */
-    float_array positions, normals, tangents_out, colors, uvs[RBLI_PIECE_UV_SETS];
-    RBLI_ARRAY(uint16_t) indices16;
-    RBLI_ARRAY(uint32_t) indices32;
-    RBLI_ARRAY(primitive) primitives;
-    /* scratch of one piece */
-    int32_t piece_vertex; /* its first */
-    float (*local)[3];    /* positions of its vertices */
-    int32_t *first_face;  /* [material + 1] first face with it, or −1 */
-    int32_t *next_face;   /* [face of the piece] the next with the same material, or −1 */
-    int32_t *used;        /* materials of the piece, ascending */
-    uint32_t *slots;
-    size_t *vertex_corners; /* a corner of each vertex of the primitive */
-    size_t slot_count;
-    rbli_glb_report report;
-} glb_writer;
 
 static rbl_status push_floats(rbl_context *ctx, float_array *array, const float *values, size_t count)
 {
@@ -66,21 +21,13 @@ static float finite_or_zero(float value)
     return isfinite(value) ? value : 0;
 }
 
-/// The centre of a piece's bounds, rounded to float.
+/// Positions of a piece around its centre.
 static void choose_center(glb_writer *writer, size_t bone)
 {
     const rbli_asset_view *view = &writer->view;
     int32_t g = view->geometry[bone];
     const double(*positions)[3] = view->positions + view->vertex_start[g];
-    for (int k = 0; k < 3; k++) {
-        double low = positions[0][k], high = low;
-        for (int32_t v = 1; v < view->vertex_counts[g]; v++) {
-            if (positions[v][k] < low) low = positions[v][k];
-            if (positions[v][k] > high) high = positions[v][k];
-        }
-        double center = (double)(float)(low + (high - low) / 2);
-        writer->centers[bone][k] = isfinite(center) ? center : 0;
-    }
+    rbli_piece_center(view, bone, writer->centers[bone]);
     for (int32_t v = 0; v < view->vertex_counts[g]; v++)
         for (int k = 0; k < 3; k++)
             writer->local[v][k] = finite_or_zero((float)(positions[v][k] - writer->centers[bone][k]));
@@ -358,7 +305,7 @@ static rbl_status allocate(glb_writer *writer)
     return RBL_OK;
 }
 
-static void put_numbers(rbli_text_out *json, const double *values, size_t count)
+void rbli_glb_put_numbers(rbli_text_out *json, const double *values, size_t count)
 {
     rbli_put(json, "[");
     for (size_t i = 0; i < count; i++) {
@@ -373,70 +320,93 @@ static void put_floats(rbli_text_out *json, const float *values, size_t count)
     double wide[4];
     for (size_t i = 0; i < count; i++)
         wide[i] = (double)values[i];
-    put_numbers(json, wide, count);
+    rbli_glb_put_numbers(json, wide, count);
 }
 
-/// The node's transform: its parent's mesh is drawn around the parent's centre, its own around its own.
+static void put_index(rbli_text_out *json, const char *key, int32_t index)
+{
+    rbli_put(json, key);
+    rbli_put_size(json, (size_t)index);
+}
+
 static void put_transform(const glb_writer *writer, rbli_text_out *json, size_t bone)
 {
-    const rbli_asset_view *view = &writer->view;
-    const double(*transforms)[16] = rbli_collection_read(view->collection, "bone", "transform", RBL_MAT4);
-    static const double identity[16] = {[0] = 1, [5] = 1, [10] = 1, [15] = 1};
-    const double *local = transforms ? transforms[bone] : identity;
-    double m[16], translation[3];
-    memcpy(m, local, sizeof m);
-    rbli_transform_point(local, writer->centers[bone], translation);
-    bool plain = true;
-    for (int i = 0; i < 12; i++)
-        plain = plain && m[i] == identity[i];
-    for (int k = 0; k < 3; k++) {
-        if (plain) translation[k] = writer->centers[bone][k] + local[12 + k];
-        if (view->parent[bone] >= 0) translation[k] -= writer->centers[view->parent[bone]][k];
-    }
-    if (plain) {
-        if (translation[0] == 0 && translation[1] == 0 && translation[2] == 0) return;
+    double m[16];
+    if (!rbli_node_transform(&writer->view, (const double(*)[3])writer->centers, bone, m)) {
+        rbli_put(json, ",\"matrix\":");
+        rbli_glb_put_numbers(json, m, 16);
+    } else if (m[12] != 0 || m[13] != 0 || m[14] != 0) {
         rbli_put(json, ",\"translation\":");
-        put_numbers(json, translation, 3);
-        return;
+        rbli_glb_put_numbers(json, m + 12, 3);
     }
-    memcpy(m + 12, translation, sizeof translation);
-    m[3] = m[7] = m[11] = 0;
-    m[15] = 1;
-    rbli_put(json, ",\"matrix\":");
-    put_numbers(json, m, 16);
+}
+
+/// The node that a node hangs on: −1 for the scene, −2 for none.
+static int32_t parent_node(const glb_writer *writer, size_t node)
+{
+    const rbli_asset_view *view = &writer->view;
+    if (node < view->bone_count) return view->parent[node];
+    const glb_extra *extra = &writer->extras.data[node - view->bone_count];
+    return extra->place == GLB_BELOW_PIECE    ? extra->bone
+           : extra->place == GLB_BESIDE_PIECE ? view->parent[extra->bone]
+                                              : -2;
+}
+
+static void put_bone_node(const glb_writer *writer, rbli_text_out *json, size_t bone)
+{
+    rbli_put_json_string(json, rbli_collection_string(writer->view.collection, "bone", "name", bone));
+    put_transform(writer, json, bone);
+    if (writer->mesh_of_bone[bone] >= 0) put_index(json, ",\"mesh\":", writer->mesh_of_bone[bone]);
+    rbli_glb_put_body(writer, json, bone);
+}
+
+static rbl_status put_extra_node(const glb_writer *writer, rbli_text_out *json, const glb_extra *extra)
+{
+    const double *t = extra->translation;
+    rbl_status status = rbli_glb_put_extra_name(writer, json, extra);
+    if (extra->place == GLB_BESIDE_PIECE) {
+        put_transform(writer, json, (size_t)extra->bone);
+    } else if (t[0] != 0 || t[1] != 0 || t[2] != 0) {
+        rbli_put(json, ",\"translation\":");
+        rbli_glb_put_numbers(json, t, 3);
+    }
+    if (extra->mesh >= 0) put_index(json, ",\"mesh\":", writer->mesh_count + extra->mesh);
+    rbli_glb_put_collider(writer, json, &extra->collider);
+    return status;
 }
 
 static rbl_status put_nodes(const glb_writer *writer, rbli_text_out *json)
 {
-    const rbli_asset_view *view = &writer->view;
     rbl_context *ctx = writer->ctx;
     rbl_status status = RBL_OK;
-    /* first[parent] and next sibling, ascending */
-    int32_t *first = rbli_alloc(ctx, view->bone_count + 1, sizeof *first);
-    int32_t *next = rbli_alloc(ctx, view->bone_count + 1, sizeof *next);
+    size_t bone_count = writer->view.bone_count, count = bone_count + writer->extras.count;
+    /* first[parent] and next sibling, ascending; first[0] those outside of the scene, first[1] its own */
+    int32_t *first = rbli_alloc(ctx, count + 2, sizeof *first), *next = rbli_alloc(ctx, count, sizeof *next);
     if (!first || !next) {
         status = RBL_ERR_NO_MEMORY;
         goto done;
     }
-    for (size_t b = 0; b <= view->bone_count; b++)
-        first[b] = -1;
-    for (size_t b = view->bone_count; b-- > 0;) {
-        next[b] = first[view->parent[b] + 1];
-        first[view->parent[b] + 1] = (int32_t)b;
+    for (size_t n = 0; n < count + 2; n++)
+        first[n] = -1;
+    for (size_t n = count; n-- > 0;) {
+        int32_t parent = parent_node(writer, n);
+        next[n] = first[parent + 2];
+        first[parent + 2] = (int32_t)n;
     }
     rbli_put(json, ",\"scene\":0,\"scenes\":[{\"nodes\":[");
-    for (int32_t b = first[0]; b >= 0; b = next[b])
-        rbli_put_format(json, b == first[0] ? "%d" : ",%d", b);
+    for (int32_t n = first[1]; n >= 0; n = next[n])
+        put_index(json, n == first[1] ? "" : ",", n);
     rbli_put(json, "]}],\"nodes\":[");
-    for (size_t b = 0; b < view->bone_count; b++) {
-        rbli_put(json, b ? ",{\"name\":" : "{\"name\":");
-        rbli_put_json_string(json, rbli_collection_string(view->collection, "bone", "name", b));
-        put_transform(writer, json, b);
-        if (writer->mesh_of_bone[b] >= 0) rbli_put_format(json, ",\"mesh\":%d", writer->mesh_of_bone[b]);
-        if (first[b + 1] >= 0) rbli_put(json, ",\"children\":[");
-        for (int32_t c = first[b + 1]; c >= 0; c = next[c])
-            rbli_put_format(json, next[c] >= 0 ? "%d," : "%d]", c);
-        rbli_put(json, "}");
+    for (size_t n = 0; n < count; n++) {
+        rbli_put(json, n ? ",{\"name\":" : "{\"name\":");
+        if (n < bone_count)
+            put_bone_node(writer, json, n);
+        else
+            RBL_TRY(put_extra_node(writer, json, &writer->extras.data[n - bone_count]));
+        if (first[n + 2] >= 0) rbli_put(json, ",\"children\":[");
+        for (int32_t c = first[n + 2]; c >= 0; c = next[c])
+            put_index(json, c == first[n + 2] ? "" : ",", c);
+        rbli_put(json, first[n + 2] >= 0 ? "]}" : "}");
     }
     rbli_put(json, "]");
 done:
@@ -472,20 +442,23 @@ static void put_meshes(const glb_writer *writer, rbli_text_out *json)
         }
         rbli_put(json, "]}");
     }
+    size_t a = writer->primitives.count * accessors;
+    for (size_t h = 0; h < writer->hulls.count; h++, a += 2) {
+        rbli_put(json, any ? "," : ",\"meshes\":[");
+        any = true;
+        rbli_put_format(
+            json, "{\"primitives\":[{\"attributes\":{\"POSITION\":%zu},\"indices\":%zu}]}", a, a + 1);
+    }
     if (any) rbli_put(json, "]");
 }
 
 static void put_materials(const glb_writer *writer, rbli_text_out *json)
 {
     const rbl_collection *collection = writer->view.collection;
-    const float(*colors)[4] = rbli_collection_read(collection, "material", "base_color", RBL_FLOAT_4);
     for (size_t m = 0; m < writer->view.material_count; m++) {
         const char *name = rbli_collection_string(collection, "material", "name", m);
-        float color[4] = {1, 1, 1, 1};
-        for (int k = 0; colors && k < 4; k++)
-            color[k] = colors[m][k] >= 0 ? colors[m][k] <= 1 ? colors[m][k] : 1 : 0;
-        if (!colors && strcmp(name, "interior") == 0) /* told apart from the outside without a texture */
-            memcpy(color, (const float[4]){0.5f, 0.45f, 0.4f, 1}, sizeof color);
+        float color[4];
+        rbli_material_color(&writer->view, m, color);
         rbli_put(json, m ? ",{\"name\":" : ",\"materials\":[{\"name\":");
         rbli_put_json_string(json, name);
         rbli_put(json, ",\"pbrMetallicRoughness\":{\"baseColorFactor\":");
@@ -503,7 +476,12 @@ typedef struct section {
     size_t bytes, stride; /* of a vertex; 0 for indices */
 } section;
 
-static size_t list_sections(const glb_writer *writer, section out[6 + RBLI_PIECE_UV_SETS])
+enum {
+    MOST_SECTIONS = 7 + RBLI_PIECE_UV_SETS,
+    LAST_SECTIONS = 3 /* of hulls, and indices of either width */
+};
+
+static size_t list_sections(const glb_writer *writer, section out[MOST_SECTIONS])
 {
     size_t count = 0;
     const float_array *arrays[4 + RBLI_PIECE_UV_SETS] = {&writer->positions, &writer->normals};
@@ -515,16 +493,55 @@ static size_t list_sections(const glb_writer *writer, section out[6 + RBLI_PIECE
     for (size_t i = 0; i < array_count; i++)
         out[count++] =
             (section){arrays[i]->data, arrays[i]->count * sizeof(float), widths[i] * sizeof(float)};
+    out[count++] = (section){
+        writer->hull_positions.data, writer->hull_positions.count * sizeof(float), 3 * sizeof(float)};
     out[count++] = (section){writer->indices32.data, writer->indices32.count * sizeof(uint32_t), 0};
     out[count++] = (section){writer->indices16.data, writer->indices16.count * sizeof(uint16_t), 0};
     return count;
 }
 
+static void put_float_accessor(
+    rbli_text_out *json, const char *separator, size_t view, const primitive *part, size_t stride)
+{
+    static const char *const types[] = {"", "", "VEC2", "VEC3", "VEC4"};
+    rbli_put(json, separator);
+    rbli_put(json, "{\"bufferView\":");
+    rbli_put_size(json, view);
+    rbli_put(json, ",\"byteOffset\":");
+    rbli_put_size(json, part->first_vertex * stride);
+    rbli_put(json, ",\"componentType\":5126,\"count\":");
+    rbli_put_size(json, part->vertex_count);
+    rbli_put(json, ",\"type\":\"");
+    rbli_put(json, types[stride / sizeof(float)]);
+    rbli_put(json, "\"");
+}
+
+static void put_bounds(rbli_text_out *json, const primitive *part)
+{
+    rbli_put(json, ",\"min\":");
+    put_floats(json, part->min, 3);
+    rbli_put(json, ",\"max\":");
+    put_floats(json, part->max, 3);
+}
+
+static void put_index_accessor(rbli_text_out *json, size_t view, const primitive *part)
+{
+    rbli_put(json, ",{\"bufferView\":");
+    rbli_put_size(json, view);
+    rbli_put(json, ",\"byteOffset\":");
+    rbli_put_size(json, part->first_index * (part->wide ? sizeof(uint32_t) : sizeof(uint16_t)));
+    rbli_put(json, part->wide ? ",\"componentType\":5125,\"count\":" : ",\"componentType\":5123,\"count\":");
+    rbli_put_size(json, part->index_count);
+    rbli_put(json, ",\"type\":\"SCALAR\"}");
+}
+
 static void put_accessors(
     const glb_writer *writer, rbli_text_out *json, const section *sections, size_t section_count)
 {
-    static const char *const types[] = {"", "", "VEC2", "VEC3", "VEC4"};
-    size_t view_of[6 + RBLI_PIECE_UV_SETS], view_count = 0, offset = 0;
+    _Static_assert((int)COMPONENT_U16 == 5123 && (int)COMPONENT_U32 == 5125 && (int)COMPONENT_FLOAT == 5126,
+        "written out");
+    size_t view_of[MOST_SECTIONS] = {0}, view_count = 0, offset = 0;
+    const size_t hulls = section_count - LAST_SECTIONS, wide = section_count - 2, narrow = section_count - 1;
     rbli_put(json, ",\"bufferViews\":[");
     for (size_t s = 0; s < section_count; s++) {
         if (sections[s].bytes == 0) continue;
@@ -539,24 +556,20 @@ static void put_accessors(
     rbli_put(json, "],\"accessors\":[");
     for (size_t p = 0; p < writer->primitives.count; p++) {
         const primitive *part = &writer->primitives.data[p];
-        for (size_t s = 0; s + 2 < section_count; s++) {
-            rbli_put_format(json,
-                "%s{\"bufferView\":%zu,\"byteOffset\":%zu,\"componentType\":%d,\"count\":%zu,\"type\":\"%s\"",
-                p + s ? "," : "", view_of[s], part->first_vertex * sections[s].stride, COMPONENT_FLOAT,
-                part->vertex_count, types[sections[s].stride / sizeof(float)]);
-            if (s == 0) {
-                rbli_put(json, ",\"min\":");
-                put_floats(json, part->min, 3);
-                rbli_put(json, ",\"max\":");
-                put_floats(json, part->max, 3);
-            }
+        for (size_t s = 0; s < hulls; s++) {
+            put_float_accessor(json, p + s ? "," : "", view_of[s], part, sections[s].stride);
+            if (s == 0) put_bounds(json, part);
             rbli_put(json, "}");
         }
-        size_t width = part->wide ? sizeof(uint32_t) : sizeof(uint16_t);
-        rbli_put_format(json,
-            ",{\"bufferView\":%zu,\"byteOffset\":%zu,\"componentType\":%d,\"count\":%zu,\"type\":\"SCALAR\"}",
-            view_of[section_count - (part->wide ? 2 : 1)], part->first_index * width,
-            part->wide ? COMPONENT_U32 : COMPONENT_U16, part->index_count);
+        put_index_accessor(json, view_of[part->wide ? wide : narrow], part);
+    }
+    for (size_t h = 0; h < writer->hulls.count; h++) {
+        const primitive *part = &writer->hulls.data[h];
+        put_float_accessor(
+            json, writer->primitives.count + h ? "," : "", view_of[hulls], part, sections[hulls].stride);
+        put_bounds(json, part);
+        rbli_put(json, "}");
+        put_index_accessor(json, view_of[part->wide ? wide : narrow], part);
     }
     rbli_put_format(json, "],\"buffers\":[{\"byteLength\":%zu}]", offset);
 }
@@ -616,17 +629,17 @@ static void free_writer(glb_writer *writer)
         rbli_free(ctx, owned[i]);
     for (int set = 0; set < RBLI_PIECE_UV_SETS; set++)
         rbli_free(ctx, writer->uvs[set].data);
+    rbli_glb_free_colliders(writer);
     rbli_asset_view_free(ctx, &writer->view);
 }
 
-rbl_status rbli_write_glb(
-    rbl_context *ctx, const rbl_collection *collection, rbli_file_writer *out, rbli_glb_report *report)
+rbl_status rbli_write_glb(rbl_context *ctx, const rbl_collection *collection, rbli_collider_form colliders,
+    rbli_file_writer *out, rbli_glb_report *report)
 {
     _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "arrays are written as they are");
     rbl_status status = RBL_OK;
-    glb_writer writer = {.ctx = ctx};
+    glb_writer writer = {.ctx = ctx, .form = colliders};
     rbli_text_out json = {.ctx = ctx};
-    int32_t mesh_count = 0;
     RBL_TRY(rbli_asset_view_init(ctx, collection, &writer.view));
     RBL_TRY(allocate(&writer));
     for (size_t b = 0; b < writer.view.bone_count; b++) {
@@ -634,15 +647,18 @@ rbl_status rbli_write_glb(
         size_t before = writer.primitives.count;
         if (rbli_asset_is_piece(&writer.view, b)) RBL_TRY(add_piece(&writer, b));
         writer.mesh_ends[b] = writer.primitives.count;
-        writer.mesh_of_bone[b] = writer.primitives.count > before ? mesh_count++ : -1;
+        writer.mesh_of_bone[b] = writer.primitives.count > before ? writer.mesh_count++ : -1;
     }
+    RBL_TRY(rbli_glb_add_colliders(&writer));
     rbli_put(&json, "{\"asset\":{\"version\":\"2.0\",\"generator\":\"rubble\"}");
+    rbli_glb_put_extensions(&writer, &json);
     if (writer.view.bone_count > 0) RBL_TRY(put_nodes(&writer, &json));
     put_meshes(&writer, &json);
     put_materials(&writer, &json);
-    section sections[6 + RBLI_PIECE_UV_SETS];
+    section sections[MOST_SECTIONS];
     size_t section_count = list_sections(&writer, sections);
-    if (writer.primitives.count > 0) put_accessors(&writer, &json, sections, section_count);
+    if (writer.primitives.count + writer.hulls.count > 0)
+        put_accessors(&writer, &json, sections, section_count);
     rbli_put(&json, "}");
     RBL_TRY(write_chunks(&writer, &json, sections, section_count, out));
     if (report) *report = writer.report;

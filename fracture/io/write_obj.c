@@ -1,70 +1,32 @@
 /// Wavefront OBJ and its material library.
 
 #include <math.h>
+#include <stdio.h>
 
-#include "fracture/io/piece_view.h"
+#include "fracture/io/body_view.h"
+#include "fracture/io/float_table.h"
 #include "fracture/io/text_out.h"
 #include "fracture/io/write.h"
-
-/// Vectors of floats numbered in order of first appearance within a piece; compared by their bits.
-typedef struct float_table {
-    uint32_t *slots;    /* number + 1 of the vector there, or 0 */
-    size_t slot_count;  /* a power of two, at least twice the corners of a piece */
-    const float **keys; /* [number] */
-    uint32_t count;
-    size_t width;
-} float_table;
 
 typedef struct obj_writer {
     rbl_context *ctx;
     const rbli_asset_view *view;
     rbli_text_out text;
-    float_table uvs, normals;
+    rbli_float_table uvs, normals;
     uint32_t *corner_uvs, *corner_normals; /* numbers of a piece's corners */
     size_t vertices_before, uvs_before, normals_before;
     bool materials;
     int32_t material; /* in use; −2: none yet */
 } obj_writer;
 
-static uint32_t table_add(float_table *table, const float *key)
+static void put_position(obj_writer *writer, const double p[3])
 {
-    uint64_t hash = 0;
-    for (size_t k = 0; k < table->width; k++) {
-        uint32_t bits;
-        memcpy(&bits, key + k, sizeof bits);
-        hash = (hash ^ bits) * 0x9E3779B97F4A7C15u;
-        hash ^= hash >> 29;
+    rbli_put(&writer->text, "v");
+    for (int k = 0; k < 3; k++) {
+        rbli_put(&writer->text, " ");
+        rbli_put_double(&writer->text, p[k]);
     }
-    size_t at = hash & (table->slot_count - 1);
-    while (table->slots[at]) {
-        if (memcmp(table->keys[table->slots[at] - 1], key, table->width * sizeof *key) == 0)
-            return table->slots[at] - 1;
-        at = (at + 1) & (table->slot_count - 1);
-    }
-    table->keys[table->count] = key;
-    table->slots[at] = ++table->count;
-    return table->count - 1;
-}
-
-static rbl_status table_init(rbl_context *ctx, float_table *table, size_t width, size_t most_corners)
-{
-    table->width = width;
-    table->slot_count = 64;
-    while (table->slot_count < 2 * most_corners)
-        table->slot_count *= 2;
-    table->slots = rbli_alloc(ctx, table->slot_count, sizeof *table->slots);
-    table->keys = rbli_alloc(ctx, most_corners, sizeof *table->keys);
-    return table->slots && table->keys ? RBL_OK : RBL_ERR_NO_MEMORY;
-}
-
-/// Empties the table, with as many slots as `corners` need.
-static void table_reset(float_table *table, size_t corners)
-{
-    table->slot_count = 64;
-    while (table->slot_count < 2 * corners)
-        table->slot_count *= 2;
-    memset(table->slots, 0, table->slot_count * sizeof *table->slots);
-    table->count = 0;
+    rbli_put(&writer->text, "\n");
 }
 
 static void put_positions(obj_writer *writer, size_t bone, int32_t geometry)
@@ -75,22 +37,17 @@ static void put_positions(obj_writer *writer, size_t bone, int32_t geometry)
         const double *local = view->positions[view->vertex_start[geometry] + i];
         double moved[3];
         rbli_transform_point(view->world[bone], local, moved);
-        rbli_put(&writer->text, "v");
-        for (int k = 0; k < 3; k++) {
-            rbli_put(&writer->text, " ");
-            rbli_put_double(&writer->text, identity ? local[k] : moved[k]);
-        }
-        rbli_put(&writer->text, "\n");
+        put_position(writer, identity ? local : moved);
     }
 }
 
 static void put_uvs(obj_writer *writer, size_t first_corner, size_t corner_count)
 {
-    table_reset(&writer->uvs, corner_count);
+    rbli_float_table_reset(&writer->uvs, corner_count);
     for (size_t c = 0; c < corner_count; c++) {
         const float *uv = writer->view->uvs[0][first_corner + c];
         uint32_t before = writer->uvs.count;
-        writer->corner_uvs[c] = table_add(&writer->uvs, uv);
+        writer->corner_uvs[c] = rbli_float_table_add(&writer->uvs, uv);
         if (writer->uvs.count == before) continue;
         rbli_put(&writer->text, "vt ");
         rbli_put_float(&writer->text, uv[0]);
@@ -106,11 +63,11 @@ static void put_normals(obj_writer *writer, size_t bone, size_t first_corner, si
     bool identity = rbli_transform_is_identity(world);
     double m[9];
     rbli_transform_normal_matrix(world, m);
-    table_reset(&writer->normals, corner_count);
+    rbli_float_table_reset(&writer->normals, corner_count);
     for (size_t c = 0; c < corner_count; c++) {
         const float *n = writer->view->normals[first_corner + c];
         uint32_t before = writer->normals.count;
-        writer->corner_normals[c] = table_add(&writer->normals, n);
+        writer->corner_normals[c] = rbli_float_table_add(&writer->normals, n);
         if (writer->normals.count == before) continue;
         float moved[3] = {n[0], n[1], n[2]};
         if (!identity) {
@@ -130,13 +87,18 @@ static void put_normals(obj_writer *writer, size_t bone, size_t first_corner, si
     }
 }
 
+static void put_clean(obj_writer *writer, const char *name)
+{
+    for (const char *p = name; *p; p++)
+        rbli_put_bytes(&writer->text, (unsigned char)*p < 32 ? "_" : p, 1);
+}
+
 /// A name on a line of its own: without line ends.
 static void put_name(obj_writer *writer, const char *keyword, const char *name)
 {
     rbli_put(&writer->text, keyword);
     rbli_put(&writer->text, " ");
-    for (const char *p = name; *p; p++)
-        rbli_put_bytes(&writer->text, (unsigned char)*p < 32 ? "_" : p, 1);
+    put_clean(writer, name);
     rbli_put(&writer->text, "\n");
 }
 
@@ -201,11 +163,64 @@ static void put_piece(obj_writer *writer, size_t bone)
     writer->normals_before += writer->normals.count;
 }
 
-rbl_status rbli_write_obj(
-    rbl_context *ctx, const rbl_collection *collection, const char *mtl_name, rbli_file_writer *out)
+/* ---- colliders, as Unreal reads them ---- */
+
+static void put_hull(
+    obj_writer *writer, size_t bone, const char *prefix, size_t number, const rbli_hull_view *hull)
+{
+    const double *world = writer->view->world[bone];
+    bool identity = rbli_transform_is_identity(world), mirrored = rbli_transform_determinant(world) < 0;
+    char digits[24];
+    snprintf(digits, sizeof digits, "_%02zu", number);
+    rbli_put(&writer->text, "o ");
+    rbli_put(&writer->text, prefix);
+    put_clean(writer, rbli_collection_string(writer->view->collection, "bone", "name", bone));
+    rbli_put(&writer->text, digits);
+    rbli_put(&writer->text, "\n");
+    for (size_t i = 0; i < hull->point_count; i++) {
+        double moved[3];
+        rbli_transform_point(world, hull->points[i], moved);
+        put_position(writer, identity ? hull->points[i] : moved);
+    }
+    for (size_t t = 0; t < hull->triangle_count; t++) {
+        char line[80], *at = line;
+        *at++ = 'f';
+        for (int k = 0; k < 3; k++) {
+            *at++ = ' ';
+            at = put_number(
+                at, writer->vertices_before + (size_t)hull->triangles[t][mirrored && k > 0 ? 3 - k : k] + 1);
+        }
+        *at++ = '\n';
+        rbli_put_bytes(&writer->text, line, (size_t)(at - line));
+    }
+    writer->vertices_before += hull->point_count;
+}
+
+static void put_colliders(obj_writer *writer, const rbli_body_view *bodies, size_t bone)
+{
+    rbli_body body;
+    rbli_shape_mesh shape;
+    rbli_body_get(bodies, bone, &body);
+    if (body.shape == RBLI_SHAPE_NONE) return;
+    if (body.shape == RBLI_SHAPE_HULLS) {
+        for (size_t i = 0; i < body.hull_count; i++) {
+            rbli_hull_view hull = rbli_body_hull(bodies, body.hulls[i]);
+            put_hull(writer, bone, rbli_ucx_prefix(body.shape), i, &hull);
+        }
+        return;
+    }
+    rbli_body_shape_mesh(&body, &shape);
+    rbli_hull_view hull = {(const double(*)[3])shape.points, (const int32_t(*)[3])shape.triangles,
+        shape.point_count, shape.triangle_count};
+    put_hull(writer, bone, rbli_ucx_prefix(body.shape), 0, &hull);
+}
+
+rbl_status rbli_write_obj(rbl_context *ctx, const rbl_collection *collection, const char *mtl_name,
+    rbli_collider_form colliders, rbli_file_writer *out)
 {
     rbl_status status = RBL_OK;
     rbli_asset_view view = {0};
+    rbli_body_view bodies = {0};
     obj_writer writer = {.ctx = ctx, .view = &view, .text = {.ctx = ctx, .out = out}, .material = -2};
     RBL_TRY(rbli_asset_view_init(ctx, collection, &view));
     size_t most_corners = 0;
@@ -218,23 +233,25 @@ rbl_status rbli_write_obj(
         status = RBL_ERR_NO_MEMORY;
         goto done;
     }
-    RBL_TRY(table_init(ctx, &writer.uvs, 2, most_corners));
-    RBL_TRY(table_init(ctx, &writer.normals, 3, most_corners));
+    RBL_TRY(rbli_float_table_init(ctx, &writer.uvs, 2, most_corners));
+    RBL_TRY(rbli_float_table_init(ctx, &writer.normals, 3, most_corners));
+    if (colliders == RBLI_COLLIDERS_UCX) RBL_TRY(rbli_body_view_init(ctx, &view, &bodies));
     rbli_put(&writer.text, "# rubble\n");
     if (writer.materials) put_name(&writer, "mtllib", mtl_name);
     for (size_t b = 0; b < view.bone_count; b++) {
         if (rbli_cancelled(ctx)) RBL_TRY(RBL_ERR_CANCELLED);
-        if (rbli_asset_is_piece(&view, b)) put_piece(&writer, b);
+        if (!rbli_asset_is_piece(&view, b)) continue;
+        put_piece(&writer, b);
+        if (colliders == RBLI_COLLIDERS_UCX) put_colliders(&writer, &bodies, b);
     }
     status = rbli_text_out_end(&writer.text);
 done:
     rbli_text_out_free(&writer.text);
-    rbli_free(ctx, writer.uvs.slots);
-    rbli_free(ctx, writer.uvs.keys);
-    rbli_free(ctx, writer.normals.slots);
-    rbli_free(ctx, writer.normals.keys);
+    rbli_float_table_free(ctx, &writer.uvs);
+    rbli_float_table_free(ctx, &writer.normals);
     rbli_free(ctx, writer.corner_uvs);
     rbli_free(ctx, writer.corner_normals);
+    rbli_body_view_free(ctx, &bodies);
     rbli_asset_view_free(ctx, &view);
     return status;
 }

@@ -12,8 +12,10 @@
 #include "fracture/ops/hulls.h"
 #include "rubble/node.h"
 
-typedef enum file_kind { FILE_RBL, FILE_GLB, FILE_OBJ, FILE_JSON, FILE_UNKNOWN } file_kind;
-static const char *const extensions[] = {".rbl", ".glb", ".obj", ".json", NULL};
+typedef enum file_kind { FILE_RBL, FILE_GLB, FILE_OBJ, FILE_USDA, FILE_JSON, FILE_UNKNOWN } file_kind;
+static const char *const extensions[] = {".rbl", ".glb", ".obj", ".usda", ".json", NULL};
+
+static const char *const collider_words[] = {"none", "khr_physics", "ucx", "godot", "usd", NULL};
 
 static file_kind kind_of(const char *name)
 {
@@ -30,7 +32,7 @@ static rbl_status check_name(rbl_context *ctx, rbl_call *call, const rbl_param *
     if (status != RBL_OK) return status;
     if (kind_of(name) == FILE_UNKNOWN)
         return rbl_call_fail(ctx, call, param, RBL_ERR_ARGUMENT,
-            "\"%s\" has no extension that can be written: .rbl, .glb, .obj or .json", name);
+            "\"%s\" has no extension that can be written: .rbl, .glb, .obj, .usda or .json", name);
     return RBL_OK;
 }
 
@@ -120,6 +122,34 @@ static rbl_status check(rbl_context *ctx, rbl_call *call)
     return first;
 }
 
+static bool has_kind(const rbl_param *files, file_kind kind)
+{
+    for (size_t i = 0; i < rbl_param_count(files); i++)
+        if (kind_of(rbl_param_string(rbl_param_at(files, i))) == kind) return true;
+    return false;
+}
+
+/// Warns of colliders that no file of the node can hold.
+static void check_colliders(rbl_context *ctx, rbl_call *call)
+{
+    const rbl_param *files = rbl_call_param(call, "files"), *param = rbl_call_param(call, "colliders");
+    rbli_collider_form form = (rbli_collider_form)rbl_param_int(param);
+    bool glb = has_kind(files, FILE_GLB), usda = has_kind(files, FILE_USDA);
+    if (rbl_param_count(files) == 0) return;
+    if (form == RBLI_COLLIDERS_NONE) {
+        if (usda) rbli_note(ctx, "the .usda holds no physics, since colliders is none");
+        return;
+    }
+    bool held = form == RBLI_COLLIDERS_USD   ? usda
+                : form == RBLI_COLLIDERS_UCX ? glb || has_kind(files, FILE_OBJ)
+                                             : glb;
+    if (!held)
+        rbli_warn(ctx, "colliders %s: no file of this node can hold them (%s)", collider_words[form],
+            form == RBLI_COLLIDERS_USD   ? ".usda"
+            : form == RBLI_COLLIDERS_UCX ? ".glb or .obj"
+                                         : ".glb");
+}
+
 static rbl_status evaluate(rbl_context *ctx, rbl_call *call)
 {
     rbl_status status = RBL_OK;
@@ -127,6 +157,7 @@ static rbl_status evaluate(rbl_context *ctx, rbl_call *call)
     const rbl_param *files = rbl_call_param(call, "files");
     for (size_t i = 0; i < rbl_param_count(files); i++)
         RBL_TRY(check_name(ctx, call, rbl_param_at(files, i)));
+    check_colliders(ctx, call);
     RBL_TRY(rbli_finish_asset(ctx, rbl_call_input_collection(call, "collection"), &finished));
     if (rbl_param_bool(rbl_call_param(call, "hulls_if_missing"))) {
         rbli_leaf_hull_options options = rbli_leaf_hull_default_options();
@@ -155,18 +186,20 @@ static rbl_status write_rbl(rbl_context *ctx, const rbl_collection *collection, 
 }
 
 static rbl_status write_content(rbl_context *ctx, const char *name, const char *mtl_name,
-    const rbl_collection *collection, rbli_file_writer *writer)
+    const rbl_collection *collection, rbli_collider_form colliders, rbli_file_writer *writer)
 {
     switch (kind_of(name)) {
     case FILE_RBL:
         return write_rbl(ctx, collection, writer);
     case FILE_OBJ:
-        return rbli_write_obj(ctx, collection, mtl_name, writer);
+        return rbli_write_obj(ctx, collection, mtl_name, colliders, writer);
+    case FILE_USDA:
+        return rbli_write_usda(ctx, collection, colliders, writer, NULL);
     case FILE_JSON:
         return rbli_write_json(ctx, collection, writer);
     case FILE_GLB: {
         rbli_glb_report report = {0};
-        rbl_status status = rbli_write_glb(ctx, collection, writer, &report);
+        rbl_status status = rbli_write_glb(ctx, collection, colliders, writer, &report);
         if (status == RBL_OK && report.collapsed_triangles)
             rbli_note(ctx, "%s: %zu of %zu triangles collapse in single precision and are left out", name,
                 report.collapsed_triangles, report.triangles + report.collapsed_triangles);
@@ -183,7 +216,8 @@ static rbl_status write_file(rbl_context *ctx, rbl_call *call, const char *name,
     rbl_status status = RBL_OK;
     void *writer = NULL;
     RBL_TRY(rbl_call_open_file(ctx, call, name, &writer));
-    RBL_TRY(write_content(ctx, name, mtl_name, collection, writer));
+    rbli_collider_form colliders = (rbli_collider_form)rbl_param_int(rbl_call_param(call, "colliders"));
+    RBL_TRY(write_content(ctx, name, mtl_name, collection, colliders, writer));
     status = rbl_call_add_file(ctx, call, name, writer);
     writer = NULL; /* taken, also on failure */
 done:
@@ -233,11 +267,19 @@ static const rbl_param_desc params[] = {
         .list = true,
         .default_json = "[]",
         .words = extensions,
-        .text = "names of files without folders; the extension says the format: .rbl, .glb, .obj, .json"},
+        .text =
+            "names of files without folders; the extension says the format: .rbl, .glb, .obj, .usda, .json"},
     {.name = "hulls_if_missing",
         .type = RBL_PARAM_BOOL,
         .default_json = "true",
         .text = "pieces without a convex hull get one, with the defaults of CreateLeafConvexHulls"},
+    {.name = "colliders",
+        .type = RBL_PARAM_ENUM,
+        .words = collider_words,
+        .default_json = "\"none\"",
+        .text = "how the files say what pieces collide with: khr_physics (.glb), ucx (.glb and .obj, for "
+                "Unreal), "
+                "godot (.glb), usd (.usda)"},
     {0},
 };
 
@@ -256,7 +298,21 @@ const rbl_node_desc rbli_node_terminal = {
         "none of them;\n"
         "the others write theirs. A file that is there already with its content is left alone. An .obj "
         "brings its .mtl;\n"
-        "a manifest beside the files lists them with their hashes.",
+        "a manifest beside the files lists them with their hashes.\n\n"
+        "The shape of a piece is its bone.collider (see SetColliders): its convex hulls, the box around "
+        "them, the sphere\n"
+        "around the middle of that box which holds them, or none.\n"
+        "- `khr_physics`: the draft extensions KHR_physics_rigid_bodies and KHR_implicit_shapes. Each "
+        "piece is a body\n"
+        "  with mass, centre of mass and principal moments of inertia; one that is static or anchored "
+        "does not move.\n"
+        "- `ucx`: objects `UCX_NAME_00` beside the piece, `UBX_` for boxes and `USP_` for spheres, as "
+        "Unreal reads them.\n"
+        "- `godot`: nodes `NAME-convcolonly` below the piece, as Godot's import reads them.\n"
+        "- `usd`: a .usda with UsdPhysics: rigid bodies, colliders, and the connection graph as fixed "
+        "joints that break.\n"
+        "  A .usda also has them with every other word but `none`.\n\n"
+        "Pieces without mass (SetMass) are written with that of 2400 kg/m³.",
     .inputs = inputs,
     .outputs = outputs,
     .params = params,

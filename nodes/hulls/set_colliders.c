@@ -61,8 +61,9 @@ const rbl_node_desc rbli_node_set_colliders = {
     .family = "hulls",
     .text = "Chooses collision shapes by size: hulls, boxes, spheres or none.",
     .details = "Writes bone.collider, which a runtime and exporters read: a convex hull for large pieces, "
-               "the box around the hull or the sphere around\n"
-               "that box for small ones, none for crumbs. The size of a bone is the cube root of its volume. "
+               "the box around the hull or the sphere\n"
+               "around the middle of that box which holds the hull for small ones, none for crumbs. The size "
+               "of a bone is the cube root of its volume. "
                "Of the limits that a bone is below, the\n"
                "least one counts.",
     .inputs = rbli_state_inputs,

@@ -1,5 +1,8 @@
 #include "fracture/geometry/mass_properties.h"
 
+#include <math.h>
+
+#include "fracture/base/rng.h"
 #include "fracture/geometry/primitive.h"
 #include "tests/check.h"
 
@@ -101,6 +104,86 @@ static void maps_carry_moments(void **state)
     assert_close(dense.moments[1], 3 * direct.moments[1], 1e-9);
 }
 
+/// Of a tetrahedron by the closed form of Tonon (2004).
+static void tetrahedra_follow_tonon(void **state)
+{
+    (void)state;
+    rbli_rng rng = rbli_rng_make(3, RBLI_RNG_TEST, 0);
+    for (int round = 0; round < 200; round++) {
+        double p[4][3], edge[3][3], diagonal[3], products[3];
+        const int32_t faces[4][3] = {{0, 2, 1}, {0, 1, 3}, {1, 2, 3}, {2, 0, 3}};
+        for (int i = 0; i < 4; i++)
+            for (int k = 0; k < 3; k++)
+                p[i][k] = 4 * rbli_rng_double(&rng) - 2;
+        for (int i = 0; i < 3; i++)
+            for (int k = 0; k < 3; k++)
+                edge[i][k] = p[i + 1][k] - p[0][k];
+        double determinant = edge[0][0] * (edge[1][1] * edge[2][2] - edge[1][2] * edge[2][1]) +
+                             edge[0][1] * (edge[1][2] * edge[2][0] - edge[1][0] * edge[2][2]) +
+                             edge[0][2] * (edge[1][0] * edge[2][1] - edge[1][1] * edge[2][0]);
+        rbli_mass body = rbli_mass_of_mesh((const double(*)[3])p, faces, 4);
+        assert_close(body.mass, determinant / 6, 1e-12);
+        rbli_mass_inertia(&body, diagonal, products);
+        double q[4][3];
+        for (int k = 0; k < 3; k++) {
+            double center = (p[0][k] + p[1][k] + p[2][k] + p[3][k]) / 4;
+            assert_close(body.center[k], center, 1e-9);
+            for (int i = 0; i < 4; i++)
+                q[i][k] = p[i][k] - center;
+        }
+        for (int k = 0; k < 3; k++) {
+            int u = (k + 1) % 3, v = (k + 2) % 3;
+            double squares = 0, mixed = 0; /* about axis k, and of axes k and u */
+            for (int i = 0; i < 4; i++)
+                for (int j = 0; j <= i; j++) {
+                    squares += q[i][u] * q[j][u] + q[i][v] * q[j][v];
+                    mixed += q[i][k] * q[j][u] + q[j][k] * q[i][u];
+                }
+            assert_close(diagonal[k], determinant * squares / 60, 1e-10);
+            assert_close(products[k], -determinant * mixed / 120, 1e-10);
+        }
+    }
+}
+
+static void principal_axes_give_the_tensor_again(void **state)
+{
+    (void)state;
+    rbli_rng rng = rbli_rng_make(4, RBLI_RNG_TEST, 0);
+    for (int round = 0; round < 500; round++) {
+        double diagonal[3], products[3], moments[3], q[4], size = 0;
+        for (int k = 0; k < 3; k++) { /* that of a few points: never an impossible one */
+            diagonal[k] = 0;
+            products[k] = 0;
+        }
+        for (int i = 0; i < 1 + round % 5; i++) {
+            double x[3];
+            for (int k = 0; k < 3; k++)
+                x[k] = round % 7 == 0 ? (double)rbli_rng_below(&rng, 3) : rbli_rng_double(&rng);
+            for (int k = 0; k < 3; k++) {
+                diagonal[k] += x[(k + 1) % 3] * x[(k + 1) % 3] + x[(k + 2) % 3] * x[(k + 2) % 3];
+                products[k] -= x[k] * x[(k + 1) % 3];
+            }
+        }
+        rbli_mass_principal(diagonal, products, moments, q);
+        assert_close(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3], 1, 1e-14);
+        assert_true(q[3] >= 0);
+        for (int k = 0; k < 3; k++)
+            size = fmax(size, diagonal[k]);
+        double x = q[0], y = q[1], z = q[2], w = q[3];
+        const double r[3][3] = {{1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)},
+            {2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)},
+            {2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)}};
+        for (int i = 0; i < 3; i++)
+            for (int j = 0; j < 2; j++) {
+                int c = (i + j) % 3;
+                double sum = 0;
+                for (int k = 0; k < 3; k++)
+                    sum += r[i][k] * moments[k] * r[c][k];
+                assert_close(sum, j == 0 ? diagonal[i] : products[i], 1e-13 * size);
+            }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -109,6 +192,8 @@ int main(void)
         cmocka_unit_test(a_fine_sphere_is_nearly_a_ball),
         cmocka_unit_test(halves_make_the_whole),
         cmocka_unit_test(maps_carry_moments),
+        cmocka_unit_test(tetrahedra_follow_tonon),
+        cmocka_unit_test(principal_axes_give_the_tensor_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

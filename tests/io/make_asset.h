@@ -128,6 +128,17 @@ static inline rbl_collection *make_asset(rbl_context *ctx, asset_options options
     return asset;
 }
 
+/// A connection of the two pieces.
+static inline void join_pieces(rbl_context *ctx, rbl_collection *asset)
+{
+    assert_ok(ctx, rbli_collection_resize(ctx, asset, "connection", 1));
+    int32_t(*bones)[2] = asset_write(ctx, asset, "connection", "bones", RBL_INT32_2);
+    double *areas = asset_write(ctx, asset, "connection", "area", RBL_DOUBLE);
+    bones[0][0] = 1;
+    bones[0][1] = 2;
+    areas[0] = 1;
+}
+
 /// Turns the first piece by 90° around z, mirrors it in x and moves it.
 static inline void mirror_first_piece(rbl_context *ctx, rbl_collection *asset)
 {

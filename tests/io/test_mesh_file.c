@@ -1,3 +1,4 @@
+#include "fracture/ops/hulls.h"
 #include "tests/io/make_asset.h"
 
 #include <unistd.h>
@@ -144,13 +145,18 @@ static rbl_status write_all(rbl_context *ctx, const void *asset)
     rbl_status status = RBL_OK;
     rbli_file_writer *writer = NULL;
     char path[200];
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 9; i++) {
         snprintf(path, sizeof path, "%s/out%d", folder, i);
         RBL_TRY(rbli_file_writer_open(ctx, path, &writer));
-        if (i == 0) RBL_TRY(rbli_write_obj(ctx, asset, "x.mtl", writer));
+        if (i == 0) RBL_TRY(rbli_write_obj(ctx, asset, "x.mtl", RBLI_COLLIDERS_NONE, writer));
         if (i == 1) RBL_TRY(rbli_write_mtl(ctx, asset, writer));
         if (i == 2) RBL_TRY(rbli_write_json(ctx, asset, writer));
-        if (i == 3) RBL_TRY(rbli_write_glb(ctx, asset, writer, NULL));
+        if (i == 3) RBL_TRY(rbli_write_glb(ctx, asset, RBLI_COLLIDERS_NONE, writer, NULL));
+        if (i == 4) RBL_TRY(rbli_write_glb(ctx, asset, RBLI_COLLIDERS_KHR, writer, NULL));
+        if (i == 5) RBL_TRY(rbli_write_glb(ctx, asset, RBLI_COLLIDERS_GODOT, writer, NULL));
+        if (i == 6) RBL_TRY(rbli_write_obj(ctx, asset, NULL, RBLI_COLLIDERS_UCX, writer));
+        if (i == 7) RBL_TRY(rbli_write_usda(ctx, asset, RBLI_COLLIDERS_NONE, writer, NULL));
+        if (i == 8) RBL_TRY(rbli_write_usda(ctx, asset, RBLI_COLLIDERS_USD, writer, NULL));
         rbli_file_writer_discard(writer);
         writer = NULL;
     }
@@ -165,7 +171,12 @@ static void writers_survive_each_failed_allocation(void **state)
     rbl_context *ctx = make_context(1);
     rbl_collection *asset =
         make_asset(ctx, (asset_options){.with_uvs = true, .with_tangents = true, .with_colors = true});
-    fail_each_allocation(write_all, asset);
+    rbl_collection *hulls;
+    rbli_leaf_hull_options options = rbli_leaf_hull_default_options();
+    assert_ok(ctx, rbli_create_leaf_hulls(ctx, asset, &options, &hulls));
+    join_pieces(ctx, hulls);
+    fail_each_allocation(write_all, hulls);
+    rbli_collection_release(hulls);
     rbli_collection_release(asset);
     finish_context(ctx);
 }

@@ -22,7 +22,7 @@ static const char *write_file(
     assert_ok(ctx, rbli_file_writer_open(ctx, path, &writer));
     switch (what) {
     case OBJ:
-        assert_ok(ctx, rbli_write_obj(ctx, asset, "pieces.mtl", writer));
+        assert_ok(ctx, rbli_write_obj(ctx, asset, "pieces.mtl", RBLI_COLLIDERS_NONE, writer));
         break;
     case MTL:
         assert_ok(ctx, rbli_write_mtl(ctx, asset, writer));
@@ -31,7 +31,7 @@ static const char *write_file(
         assert_ok(ctx, rbli_write_json(ctx, asset, writer));
         break;
     case GLB:
-        assert_ok(ctx, rbli_write_glb(ctx, asset, writer, report));
+        assert_ok(ctx, rbli_write_glb(ctx, asset, RBLI_COLLIDERS_NONE, writer, report));
         break;
     }
     rbli_hash hash;
@@ -319,7 +319,7 @@ static void bad_indices_are_refused(void **state)
     char path[200];
     snprintf(path, sizeof path, "%s/bad.obj", folder);
     assert_ok(ctx, rbli_file_writer_open(ctx, path, &writer));
-    assert_int_equal(rbli_write_obj(ctx, asset, NULL, writer), RBL_ERR_COLLECTION);
+    assert_int_equal(rbli_write_obj(ctx, asset, NULL, RBLI_COLLIDERS_NONE, writer), RBL_ERR_COLLECTION);
     assert_string_equal(
         rbli_messages_get(ctx->messages, 0)->text, "face.vertices 3: not a vertex of geometry 0");
     rbli_file_writer_discard(writer);
