@@ -281,7 +281,7 @@ def test_killed_batches_are_resumed_to_the_same_result(folder):
 
 def test_a_source_that_changes_meanwhile_is_read_again(folder):
     prepare(folder)
-    write(folder, "slow.json", dict(GRAPH, vars=dict(GRAPH["vars"], pieces={"type": "int", "default": 20000})))
+    write(folder, "slow.json", dict(GRAPH, vars=dict(GRAPH["vars"], pieces={"type": "int", "default": 5000})))
     process = subprocess.Popen([RUBBLE, "batch", "slow.json", "--threads", "1"], cwd=folder, stdout=subprocess.PIPE,
         stderr=subprocess.PIPE, text=True)
     time.sleep(0.25)

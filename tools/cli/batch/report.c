@@ -193,7 +193,8 @@ static const char page_head[] =
     "h1{font-size:1.4rem;margin:0 0 .3rem}table{border-collapse:collapse;width:100%;margin-top:1rem}\n"
     "th,td{text-align:left;padding:.3rem .6rem;border-bottom:1px solid #8884;vertical-align:top}\n"
     "th button{all:unset;cursor:pointer;font-weight:600}th button:focus-visible{outline:2px solid}\n"
-    "td.n{text-align:right;font-variant-numeric:tabular-nums}img{width:128px;height:96px;display:block}\n"
+    "th.n,td.n{text-align:right;font-variant-numeric:tabular-nums}img{width:128px;height:96px;display:block}"
+    "\n"
     "pre{margin:0;white-space:pre-wrap;font-size:12px}.failed td,.timed td{background:#d3363618}\n"
     ".warned td{background:#d9a40018}input{font:inherit;padding:.2rem .4rem}\n</style>\n";
 
@@ -273,7 +274,7 @@ static void make_html(text *t, const cJSON *summary)
     static const char *const heads[] = {
         "", "Name", "State", "Pieces", "Triangles", "Warnings", "MB", "Seconds", "CPU s"};
     for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) {
-        add(t, "<th><button>");
+        add(t, i < 3 ? "<th><button>" : "<th class=\"n\"><button>");
         add(t, heads[i]);
         add(t, "</button></th>");
     }
