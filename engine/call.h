@@ -52,13 +52,19 @@ struct rbl_call {
     struct rbli_evaluation *evaluation; /* NULL while a graph is loaded and parameters are checked; then */
     rbli_told_files *told_files;        /* files that nodes write */
     rbl_value *const *given;            /* of a node "inputs": what ForEach gives it, by output; else NULL */
-    size_t elements, elements_ran;      /* of ForEach */
+    size_t elements, elements_ran;      /* of ForEach; in a dry run: those in which something would run */
+    bool is_dry; /* ForEach alone is called in a dry run; it need not set its outputs then */
 };
 
-/// Evaluates the graph that a node ForEach runs, once. `given` (by output of its node "inputs"): the values
-/// that go in, NULL where its default is meant. `prefix` stands before the ids of nodes in messages, which go
-/// to the run of the call. *out is set when it began, also when it failed.
-rbl_status rbli_evaluate_body(rbl_call *call, rbl_value *const *given, const char *prefix, rbl_run **out);
+/// Evaluates the graph that a node ForEach runs, once; `ctx`: of a task of the call. `given` (by output of its
+/// node "inputs"): the values that go in, NULL where its default is meant. `prefix` stands before the ids of
+/// nodes in messages. *out is set when it began, also when it failed. Threads: several at once.
+rbl_status rbli_evaluate_body(
+    rbl_context *ctx, rbl_call *call, rbl_value *const *given, const char *prefix, rbl_run **out);
+/// The messages of a run, which has none then.
+rbl_messages *rbli_run_take_messages(rbl_run *run);
+/// Lets the run of the call say what one of its bodies said (NULL: nothing). Threads: that of the call.
+rbl_status rbli_hand_on_body_messages(rbl_call *call, const rbl_messages *said);
 
 /// Hash of a file's content; zero when it cannot be read.
 rbl_status rbli_hash_file(rbl_context *ctx, const char *path, rbli_hash *out);

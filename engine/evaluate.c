@@ -228,7 +228,24 @@ rbl_status rbl_graph_explain(rbl_graph *graph, const rbl_evaluate_options *optio
     return rbli_evaluate(graph, options, &(rbli_evaluate_hooks){.dry = true}, out);
 }
 
-rbl_status rbli_evaluate_body(rbl_call *call, rbl_value *const *given, const char *prefix, rbl_run **out)
+rbl_messages *rbli_run_take_messages(rbl_run *run)
+{
+    rbl_messages *messages = run->messages;
+    run->messages = NULL;
+    return messages;
+}
+
+rbl_status rbli_hand_on_body_messages(rbl_call *call, const rbl_messages *said)
+{
+    rbli_evaluation *outer = call->evaluation;
+    if (!said || !rbl_messages_count(said)) return RBL_OK;
+    rbl_status status = rbli_messages_open(outer->engine->allocator, &outer->said[call->node_index]);
+    if (status == RBL_OK) rbli_messages_copy(outer->said[call->node_index], said);
+    return status;
+}
+
+rbl_status rbli_evaluate_body(
+    rbl_context *ctx, rbl_call *call, rbl_value *const *given, const char *prefix, rbl_run **out)
 {
     rbli_evaluation *outer = call->evaluation;
     rbl_evaluate_options options = *outer->options;
@@ -241,6 +258,7 @@ rbl_status rbli_evaluate_body(rbl_call *call, rbl_value *const *given, const cha
         .engine = outer->engine,
         .options = &options,
         .distrust = outer->distrust,
+        .dry = outer->dry,
         .given = given,
         .prefix = whole,
         .trace = outer->trace};
@@ -252,14 +270,11 @@ rbl_status rbli_evaluate_body(rbl_call *call, rbl_value *const *given, const cha
     status = begin(&e, no_node);
     if (status == RBL_OK) {
         rbli_evaluation_guess_costs(&e);
-        status = rbli_evaluation_run_nodes(&e, call->ctx->tasks);
+        status = rbli_evaluation_run_nodes(&e, ctx->tasks);
         if (status != RBL_OK && e.run->status == RBL_OK) e.run->status = status;
         if (atomic_load(&e.cancelled)) e.run->status = RBL_ERR_CANCELLED;
         if (atomic_load(&e.undecodable)) atomic_store(&outer->undecodable, true);
         status = e.run->status;
-        /* Of one node, which runs its bodies one after the other: nobody else touches its list. */
-        if (rbli_messages_open(outer->engine->allocator, &outer->said[call->node_index]) == RBL_OK)
-            rbli_messages_copy(outer->said[call->node_index], e.run->messages);
         *out = e.run;
     } else {
         rbl_run_destroy(e.run);

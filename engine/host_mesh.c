@@ -370,6 +370,22 @@ static rbl_status set_mesh(rbl_graph *graph, size_t index, rbli_host_mesh *mesh)
     return RBL_OK;
 }
 
+/// The node that `name` means: one of the graph, or "each/mesh", one of the graph that the ForEach "each" runs.
+static size_t find_node(rbl_graph *graph, const char *name, rbl_graph **owner)
+{
+    *owner = graph;
+    size_t index = rbl_graph_find_node(graph, name);
+    for (const char *slash = strchr(name, '/'); slash && index == SIZE_MAX; slash = strchr(slash + 1, '/')) {
+        for (size_t i = 0; i < graph->node_count && index == SIZE_MAX; i++) {
+            const rbli_graph_node *node = &graph->nodes[i];
+            size_t length = (size_t)(slash - name);
+            if (node->body && strlen(node->id) == length && memcmp(node->id, name, length) == 0)
+                index = find_node(node->body, slash + 1, owner);
+        }
+    }
+    return index;
+}
+
 rbl_status rbl_graph_bind_mesh(
     rbl_graph *graph, const char *node, const rbl_mesh_desc *mesh, rbl_messages **messages)
 {
@@ -381,13 +397,14 @@ rbl_status rbl_graph_bind_mesh(
     rbli_host_mesh *copy = NULL;
     ctx.messages = rbli_messages_create(ctx.allocator);
     RBL_TRY_ALLOC(ctx.messages);
-    size_t index = rbl_graph_find_node(graph, node);
+    rbl_graph *owner;
+    size_t index = find_node(graph, node, &owner);
     if (index == SIZE_MAX) RBL_TRY(rbli_fail(&ctx, RBL_ERR_NOT_FOUND, "the graph has no node \"%s\"", node));
-    const rbl_node_desc *desc = graph->nodes[index].type->desc;
+    const rbl_node_desc *desc = owner->nodes[index].type->desc;
     if (!(desc->flags & RBL_NODE_TAKES_MESH))
         RBL_TRY(rbli_fail(&ctx, RBL_ERR_ARGUMENT, "a node of type %s takes no mesh", desc->type));
     if (mesh) RBL_TRY(rbli_host_mesh_create(&ctx, mesh, &copy));
-    RBL_TRY(set_mesh(graph, index, copy));
+    RBL_TRY(set_mesh(owner, index, copy));
 done:
     if (ctx.messages) pass_errors(graph, &ctx, node, list);
     rbli_messages_destroy(ctx.messages);

@@ -139,12 +139,20 @@ static rbl_status compute(rbli_evaluation *e, rbli_node_work *w, bool aloud, rbl
         .result = result,
         .may_set_outputs = true,
         .evaluation = e,
-        .given = is_given(e, w) ? e->given : NULL};
+        .given = is_given(e, w) ? e->given : NULL,
+        .is_dry = e->dry};
     status = w->node->type->desc->evaluate(&w->ctx, &call);
     w->elements = call.elements;
     w->elements_ran = call.elements_ran;
     if (status == RBL_OK && rbli_evaluation_is_cancelled(e)) status = RBL_ERR_CANCELLED;
     if (status == RBL_OK && call.out_of_memory) status = RBL_ERR_NO_MEMORY;
+    bool unknown = status == RBL_OK && e->dry && w->elements_ran;
+    if (unknown) {
+        rbli_free(&w->ctx, call.places.data);
+        rbli_result_release(result);
+        *out = NULL;
+        return RBL_OK;
+    }
     if (status == RBL_OK) status = check_outputs(w, result);
     if (status == RBL_OK) status = keep_messages(w, result);
     if (status == RBL_OK) rbli_work_anchor_files(w, result);
@@ -230,6 +238,25 @@ static void foresee(rbli_evaluation *e, rbli_node_work *w, rbl_outcome outcome, 
     e->blame[w->index] = w->index;
 }
 
+/// Looks into what ForEach would run. When all of it is remembered, what comes out is known.
+static void foresee_elements(rbli_evaluation *e, rbli_node_work *w)
+{
+    char reason[100];
+    rbli_result *result = NULL;
+    rbl_status status = compute(e, w, true, &result);
+    if (status != RBL_OK) {
+        rbli_work_fail(e, w, status);
+        return;
+    }
+    snprintf(reason, sizeof reason, "%zu of %zu elements would run", w->elements_ran, w->elements);
+    if (!result) {
+        foresee(e, w, RBL_OUTCOME_WOULD_RUN, reason);
+        return;
+    }
+    rbli_evaluation_set_reason(e, w->entry, reason);
+    succeed(w, result, RBL_OUTCOME_MEMORY_HIT);
+}
+
 /// A node that hands on what comes in: it is run each time, also when nothing else is, and kept nowhere.
 static void pass_on(rbli_evaluation *e, rbli_node_work *w)
 {
@@ -270,6 +297,10 @@ void rbli_work_run(rbli_evaluation *e, rbli_node_work *w)
     char reason[400];
     rbli_work_explain(e, w, stale, reason, sizeof reason);
     rbli_result_release(stale);
+    if (e->dry && w->node->body) {
+        foresee_elements(e, w);
+        return;
+    }
     if (e->dry) {
         foresee(e, w, RBL_OUTCOME_WOULD_RUN, reason);
         return;
@@ -286,5 +317,9 @@ void rbli_work_run(rbli_evaluation *e, rbli_node_work *w)
     if (w->node->body)
         snprintf(reason, sizeof reason, "%zu of %zu elements ran", w->elements_ran, w->elements);
     rbli_evaluation_set_reason(e, w->entry, reason);
-    succeed(w, result, rbli_work_output_is_same(e, w, result) ? RBL_OUTCOME_SAME_OUTPUT : RBL_OUTCOME_RAN);
+    if (w->node->body && w->elements && !w->elements_ran)
+        succeed(w, result, RBL_OUTCOME_MEMORY_HIT);
+    else
+        succeed(
+            w, result, rbli_work_output_is_same(e, w, result) ? RBL_OUTCOME_SAME_OUTPUT : RBL_OUTCOME_RAN);
 }

@@ -55,6 +55,9 @@ RBL_API void rbl_mesh_desc_init(rbl_mesh_desc *mesh);
 /// stands for the file that the node's parameter `file` names, which may be "" in the graph. All arrays are
 /// copied, the host may free or change its own at once. Equal meshes have equal keys: binding the same
 /// content again runs nothing. Evaluations under way go on with what they began with.
+/// @param node its id; of one in a graph within the graph "wall/mesh"; of one in the graph that the ForEach
+/// `each` runs "each/mesh", for all its elements (and those of others that run the same graph, which read it
+/// when they begin)
 /// @param mesh NULL takes the mesh away again
 /// @return RBL_OK · RBL_ERR_NOT_FOUND (node) · RBL_ERR_ARGUMENT (the node takes no mesh; types, strides) ·
 /// RBL_ERR_MESH (an index out of range, a number that is not finite) · RBL_ERR_LIMIT (2^31 − 1 vertices or

@@ -10,6 +10,8 @@
 #include "engine/call.h"
 #include "engine/run.h"
 #include "fracture/base/alloc.h"
+#include "fracture/base/threads.h"
+#include "fracture/base/trace.h"
 #include "fracture/collection/hierarchy.h"
 #include "fracture/ops/merge.h"
 
@@ -21,6 +23,14 @@ typedef struct element {
     char *name;
 } element;
 
+/// One element's evaluation.
+typedef struct element_run {
+    rbl_status status;
+    rbli_messages *messages; /* of the work around the graph, NULL: nothing said */
+    rbl_messages *said;      /* by the nodes of the graph */
+    bool ended, ran, open;   /* open: in a dry run, something in it would run */
+} element_run;
+
 typedef struct work {
     rbl_context *ctx;
     rbl_call *call;
@@ -30,6 +40,10 @@ typedef struct work {
     element *elements;
     size_t count;
     rbl_value **outputs; /* [count][output_count] */
+    element_run *runs;   /* [count] */
+    atomic_size_t lowest_failed, ended_count;
+    uv_thread_t thread; /* that evaluates the node */
+    bool is_parallel;
 } work;
 
 /* ---- The elements ---- */
@@ -153,39 +167,39 @@ static rbl_status list_elements(work *w)
 /* ---- What goes in ---- */
 
 /// The bone with all below it as a collection of its own; the bone keeps its place in the world.
-static rbl_status take_out(work *w, int32_t bone, rbl_value **out)
+static rbl_status take_out(rbl_context *ctx, const work *w, int32_t bone, rbl_value **out)
 {
     rbl_status status = RBL_OK;
     const rbl_collection *collection = rbl_call_input_collection(w->call, "collection");
     rbl_collection *own = NULL;
     size_t count = rbli_collection_size(collection, "bone");
     const int32_t *parent = rbli_collection_read(collection, "bone", "parent", RBL_INT32);
-    bool *remove = rbli_calloc(w->ctx, count, sizeof *remove);
+    bool *remove = rbli_calloc(ctx, count, sizeof *remove);
     RBL_TRY_ALLOC(remove);
     for (size_t b = 0; b < count; b++)
         remove[b] = (int32_t)b != bone && (parent[b] < 0 || remove[parent[b]]);
-    RBL_TRY(rbli_collection_copy(w->ctx, collection, &own));
-    RBL_TRY(rbli_hierarchy_remove_bones(w->ctx, own, remove));
-    RBL_TRY(rbl_value_create_collection(w->ctx, own, out));
+    RBL_TRY(rbli_collection_copy(ctx, collection, &own));
+    RBL_TRY(rbli_hierarchy_remove_bones(ctx, own, remove));
+    RBL_TRY(rbl_value_create_collection(ctx, own, out));
 done:
-    rbli_free(w->ctx, remove);
+    rbli_free(ctx, remove);
     rbli_collection_release(own);
     return status;
 }
 
 static rbl_status make_value(
-    work *w, const rbl_port_desc *port, double number, const char *text, rbl_value **out)
+    rbl_context *ctx, const rbl_port_desc *port, double number, const char *text, rbl_value **out)
 {
-    if (port->kind == RBL_VALUE_STRING && text) return rbl_value_create_string(w->ctx, text, out);
+    if (port->kind == RBL_VALUE_STRING && text) return rbl_value_create_string(ctx, text, out);
     if (port->kind == RBL_VALUE_STRING || text)
-        return rbli_fail(w->ctx, RBL_ERR_ARGUMENT, "input \"%s\" of the graph takes a %s", port->name,
+        return rbli_fail(ctx, RBL_ERR_ARGUMENT, "input \"%s\" of the graph takes a %s", port->name,
             rbli_value_kind_word(port->kind));
     if (port->kind == RBL_VALUE_BOOL) number = number != 0;
-    return rbl_value_create_number(w->ctx, port->kind, number, out);
+    return rbl_value_create_number(ctx, port->kind, number, out);
 }
 
 /// What "set" gives for an input, or nothing.
-static rbl_status take_set(work *w, const rbl_port_desc *port, rbl_value **out)
+static rbl_status take_set(rbl_context *ctx, const work *w, const rbl_port_desc *port, rbl_value **out)
 {
     const rbl_param *set = rbl_call_param(w->call, "set");
     for (size_t i = 0; i < rbl_param_count(set); i++) {
@@ -195,62 +209,64 @@ static rbl_status take_set(work *w, const rbl_port_desc *port, rbl_value **out)
         const rbl_param *vector = rbl_param_field(item, "vector");
         double components[3];
         rbl_param_vec3(vector, components);
-        if (vector) return rbl_value_create_vec3(w->ctx, components, out);
+        if (vector) return rbl_value_create_vec3(ctx, components, out);
         return make_value(
-            w, port, number ? rbl_param_float(number) : 0, text ? rbl_param_string(text) : NULL, out);
+            ctx, port, number ? rbl_param_float(number) : 0, text ? rbl_param_string(text) : NULL, out);
     }
     return RBL_OK;
 }
 
 /// The value of one input for one element; NULL: the default that the graph gives.
-static rbl_status take_input(work *w, const rbl_port_desc *port, size_t index, rbl_value **out)
+static rbl_status take_input(
+    rbl_context *ctx, const work *w, const rbl_port_desc *port, size_t index, rbl_value **out)
 {
     const element *e = &w->elements[index];
     const char *name = port->name;
     const rbl_value *connected = rbl_call_input(w->call, name, 0);
-    if (w->over == OVER_BONES && strcmp(name, "collection") == 0) return take_out(w, e->bone, out);
+    if (w->over == OVER_BONES && strcmp(name, "collection") == 0) return take_out(ctx, w, e->bone, out);
     if (connected) {
         *out = rbl_value_retain((rbl_value *)connected);
         return RBL_OK;
     }
-    rbl_status status = take_set(w, port, out);
+    rbl_status status = take_set(ctx, w, port, out);
     if (status != RBL_OK || *out) return status;
-    if (strcmp(name, "index") == 0) return make_value(w, port, (double)index, NULL, out);
-    if (strcmp(name, "count") == 0) return make_value(w, port, (double)w->count, NULL, out);
-    if (strcmp(name, "bone") == 0 && w->over == OVER_BONES) return make_value(w, port, e->bone, NULL, out);
-    if (strcmp(name, "file") == 0 && w->over == OVER_FILES) return make_value(w, port, 0, e->file, out);
-    if (strcmp(name, "name") == 0 && w->over != OVER_COUNT) return make_value(w, port, 0, e->name, out);
+    if (strcmp(name, "index") == 0) return make_value(ctx, port, (double)index, NULL, out);
+    if (strcmp(name, "count") == 0) return make_value(ctx, port, (double)w->count, NULL, out);
+    if (strcmp(name, "bone") == 0 && w->over == OVER_BONES) return make_value(ctx, port, e->bone, NULL, out);
+    if (strcmp(name, "file") == 0 && w->over == OVER_FILES) return make_value(ctx, port, 0, e->file, out);
+    if (strcmp(name, "name") == 0 && w->over != OVER_COUNT) return make_value(ctx, port, 0, e->name, out);
     return RBL_OK;
 }
 
-static bool did_run(const rbl_run *run)
+static void look_at_run(const rbl_run *run, element_run *r)
 {
     for (size_t i = 0; i < rbl_run_node_count(run); i++) {
-        const rbl_node_report *report = rbl_run_node(run, i);
+        rbl_outcome outcome = rbl_run_node(run, i)->outcome;
         bool passes = run->nodes[i].desc->flags & RBLI_NODE_PASSES;
-        if (!passes && (report->outcome == RBL_OUTCOME_RAN || report->outcome == RBL_OUTCOME_SAME_OUTPUT))
-            return true;
+        r->ran |= !passes && (outcome == RBL_OUTCOME_RAN || outcome == RBL_OUTCOME_SAME_OUTPUT);
+        r->open |= outcome == RBL_OUTCOME_WOULD_RUN || outcome == RBL_OUTCOME_MAY_RUN;
     }
-    return false;
 }
 
-static rbl_status run_element(work *w, size_t index)
+static rbl_status run_element(rbl_context *ctx, work *w, size_t index)
 {
     rbl_status status = RBL_OK;
+    element_run *r = &w->runs[index];
     size_t input_count = rbli_count_ports(w->inputs);
-    rbl_value **given = rbli_calloc(w->ctx, input_count + 1, sizeof *given);
+    rbl_value **given = rbli_calloc(ctx, input_count + 1, sizeof *given);
     rbl_run *run = NULL;
-    char *prefix = rbli_format(w->ctx, "%s[%zu]/", w->call->node->id, index);
+    char *prefix = rbli_format(ctx, "%s[%zu]/", w->call->node->id, index);
     RBL_TRY_ALLOC(given);
     RBL_TRY_ALLOC(prefix);
     for (size_t i = 0; i < input_count; i++)
-        RBL_TRY(take_input(w, &w->inputs[i], index, &given[i]));
-    status = rbli_evaluate_body(w->call, given, prefix, &run);
+        RBL_TRY(take_input(ctx, w, &w->inputs[i], index, &given[i]));
+    status = rbli_evaluate_body(ctx, w->call, given, prefix, &run);
+    if (run) r->said = rbli_run_take_messages(run);
     if (status != RBL_OK && status != RBL_ERR_CANCELLED && status != RBL_ERR_NO_MEMORY)
-        rbli_fail(w->ctx, status, "element %zu (%s) failed", index, w->elements[index].name);
+        rbli_fail(ctx, status, "element %zu (%s) failed", index, w->elements[index].name);
     RBL_TRY(status);
-    w->call->elements_ran += did_run(run);
-    for (size_t i = 0; i < w->body->output_count; i++) {
+    look_at_run(run, r);
+    for (size_t i = 0; i < w->body->output_count && !r->open; i++) {
         const rbli_port_ref *ref = &w->body->outputs[i].ref;
         size_t node = rbli_name_table_find(&run->ids, w->body->nodes[ref->node].id);
         rbl_value *value = run->nodes[node].result->outputs[ref->port];
@@ -259,9 +275,97 @@ static rbl_status run_element(work *w, size_t index)
 done:
     for (size_t i = 0; given && i < input_count; i++)
         rbl_value_release(given[i]);
-    rbli_free(w->ctx, given);
-    rbli_free(w->ctx, prefix);
+    rbli_free(ctx, given);
+    rbli_free(ctx, prefix);
     rbl_run_destroy(run);
+    return status;
+}
+
+static void forget_element(work *w, size_t index)
+{
+    element_run *r = &w->runs[index];
+    rbli_messages_destroy(r->messages);
+    rbl_messages_destroy(r->said);
+    *r = (element_run){0};
+    for (size_t i = 0; i < w->body->output_count; i++) {
+        rbl_value **output = &w->outputs[index * w->body->output_count + i];
+        rbl_value_release(*output);
+        *output = NULL;
+    }
+}
+
+/// Runs an element unless one before it failed: what comes behind that is of no use.
+static void element_task(rbl_context *tasks_ctx, size_t index, void *user)
+{
+    work *w = user;
+    element_run *r = &w->runs[index];
+    if (index > atomic_load(&w->lowest_failed)) return;
+    rbl_context ctx = *tasks_ctx;
+    ctx.progress = NULL;
+    ctx.messages = r->messages = rbli_messages_create(ctx.allocator);
+    int64_t cpu_ns = rbli_thread_cpu_ns();
+    uv_thread_t self = uv_thread_self();
+    r->status = rbli_cancelled(&ctx) ? RBL_ERR_CANCELLED
+                : r->messages        ? run_element(&ctx, w, index)
+                                     : RBL_ERR_NO_MEMORY;
+    r->ended = true;
+    if (ctx.activity && !uv_thread_equal(&self, &w->thread))
+        atomic_fetch_add(&ctx.activity->cpu_ns, rbli_thread_cpu_ns() - cpu_ns);
+    if (r->status == RBL_ERR_NO_MEMORY && w->is_parallel) return; /* once more, alone */
+    size_t lowest = atomic_load(&w->lowest_failed);
+    while (r->status != RBL_OK && index < lowest &&
+           !atomic_compare_exchange_weak(&w->lowest_failed, &lowest, index)) {
+    }
+    rbli_progress(w->ctx, (double)(atomic_fetch_add(&w->ended_count, 1) + 1) / (double)w->count);
+}
+
+/// Says what the elements said, in their order, up to the first that failed; gives its status.
+static rbl_status end_elements(work *w)
+{
+    size_t end = atomic_load(&w->lowest_failed);
+    for (size_t i = 0; i < w->count && i <= end; i++) {
+        element_run *r = &w->runs[i];
+        rbl_status status = rbli_hand_on_body_messages(w->call, r->said);
+        if (status != RBL_OK) return status;
+        for (size_t k = 0; r->messages && k < rbli_messages_count(r->messages); k++) {
+            const rbli_message *m = rbli_messages_get(r->messages, k);
+            rbli_messages_append(w->ctx->messages, m->severity, m->status, m->text);
+        }
+        w->call->elements_ran += r->ran || r->open;
+    }
+    return end < w->count ? w->runs[end].status : RBL_OK;
+}
+
+/// Runs the elements as tasks of the engine's pool, the first ones first. One that finds no memory beside
+/// others is run again when they have ended.
+static rbl_status run_elements(work *w)
+{
+    rbl_status status = RBL_OK;
+    uint32_t *wait_counts = rbli_calloc(w->ctx, w->count + 1, sizeof *wait_counts);
+    size_t *follower_start = rbli_calloc(w->ctx, w->count + 1, sizeof *follower_start);
+    w->runs = rbli_calloc(w->ctx, w->count + 1, sizeof *w->runs);
+    w->thread = uv_thread_self();
+    w->is_parallel = rbli_worker_count(w->ctx) > 1;
+    atomic_init(&w->lowest_failed, w->count);
+    atomic_init(&w->ended_count, 0);
+    RBL_TRY_ALLOC(wait_counts);
+    RBL_TRY_ALLOC(follower_start);
+    RBL_TRY_ALLOC(w->runs);
+    rbli_task_graph tasks = {.count = w->count,
+        .wait_counts = wait_counts,
+        .follower_start = follower_start,
+        .followers = wait_counts};
+    RBL_TRY(rbli_run_tasks(w->ctx, &tasks, element_task, w));
+    w->is_parallel = false;
+    for (size_t i = 0; i < w->count && i < atomic_load(&w->lowest_failed); i++) {
+        if (w->runs[i].ended && w->runs[i].status != RBL_ERR_NO_MEMORY) continue;
+        forget_element(w, i);
+        element_task(w->ctx, i, w);
+    }
+    status = end_elements(w);
+done:
+    rbli_free(w->ctx, wait_counts);
+    rbli_free(w->ctx, follower_start);
     return status;
 }
 
@@ -516,14 +620,17 @@ static rbl_status evaluate(rbl_context *ctx, rbl_call *call)
     RBL_TRY(list_elements(&w));
     call->elements = w.count;
     RBL_TRY_ALLOC(w.outputs = rbli_calloc(ctx, w.count * w.body->output_count + 1, sizeof *w.outputs));
-    for (size_t i = 0; i < w.count; i++)
-        RBL_TRY(run_element(&w, i));
+    RBL_TRY(run_elements(&w));
+    if (call->is_dry && call->elements_ran) goto done; /* what comes out is not known */
     RBL_TRY(collect_collections(&w));
     RBL_TRY(collect_points(&w));
     RBL_TRY(collect_table(&w));
     RBL_TRY(rbl_value_create_number(ctx, RBL_VALUE_INT, (double)w.count, &count));
     rbl_call_set_output(call, "count", count);
 done:
+    for (size_t i = 0; w.runs && i < w.count; i++)
+        forget_element(&w, i);
+    rbli_free(ctx, w.runs);
     for (size_t i = 0; w.outputs && i < w.count * w.body->output_count; i++)
         rbl_value_release(w.outputs[i]);
     for (size_t i = 0; w.elements && i < w.count; i++) {
@@ -626,7 +733,8 @@ const rbl_node_desc rbli_node_for_each = {
         "what `set` says; others take their defaults.\n\n"
         "What comes out is collected in the order of the elements: one output of kind collection is merged "
         "as MergeCollections does, one of kind points is appended, numbers and texts become columns of "
-        "`table`. The nodes of the graph are cached one by one: after a change only elements that it reaches "
+        "`table`. Elements run at the same time on the engine's threads. The nodes of the graph are cached "
+        "one by one: after a change only elements that it reaches "
         "run again. Nodes that write files cannot stand in the graph.",
     .inputs = inputs,
     .outputs = outputs,

@@ -73,7 +73,7 @@ static void elements_are_remembered(void **state)
     for (size_t i = 0; i < rbl_run_node_count(run); i++)
         if (strcmp(rbl_run_node(run, i)->node, "e") == 0) {
             assert_string_equal(rbl_run_node(run, i)->reason, "0 of 4 elements ran");
-            assert_int_equal(rbl_run_node(run, i)->outcome, RBL_OUTCOME_SAME_OUTPUT);
+            assert_int_equal(rbl_run_node(run, i)->outcome, RBL_OUTCOME_MEMORY_HIT);
         }
     rbl_run_destroy(run);
     /* Errors name the element. */
