@@ -181,23 +181,23 @@ static bool is_small(const joining *j, int32_t root)
 
 /* ---- the neighbour ---- */
 
-/// Sums of areas differ in rounding with the direction in which they were measured.
-static double compare_areas(double a, double b)
+/// Measures that differ by rounding alone are equal: sums depend on the order in which they were made.
+static double compare(double a, double b)
 {
     double difference = a - b;
-    return fabs(difference) <= 1e-9 * (a > b ? a : b) ? 0 : difference;
+    return fabs(difference) <= 1e-9 * (fabs(a) > fabs(b) ? fabs(a) : fabs(b)) ? 0 : difference;
 }
 
 static bool is_better(const joining *j, int32_t me, int32_t now, double area, int32_t best, double best_area)
 {
     const state *a = &j->groups[now], *b = &j->groups[best];
     const double *center = j->groups[me].center;
-    double size = a->volume - b->volume;
-    double nearness =
-        rbli_point_distance_squared(center, b->center) - rbli_point_distance_squared(center, a->center);
+    double size = compare(a->volume, b->volume);
+    double nearness = compare(
+        rbli_point_distance_squared(center, b->center), rbli_point_distance_squared(center, a->center));
     double first = j->options->rule == RBLI_SMALL_TO_LARGEST          ? size
                    : j->options->rule == RBLI_SMALL_TO_NEAREST_CENTER ? nearness
-                                                                      : compare_areas(area, best_area);
+                                                                      : compare(area, best_area);
     if (first != 0) return first > 0;
     if (size != 0) return size > 0;
     if (nearness != 0) return nearness > 0;

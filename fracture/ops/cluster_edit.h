@@ -16,6 +16,7 @@
 /// Threads: reentrant. The same bytes for any thread count; the same sets for any order of the bones.
 
 #include "fracture/collection/hierarchy.h"
+#include "fracture/geometry/join_small.h"
 
 typedef struct rbli_cluster_edit {
     rbl_collection *collection;
@@ -65,5 +66,22 @@ typedef struct rbli_magnet_options {
 /// that it lacks are computed, too. `bones`: the new clusters.
 rbl_status rbli_cluster_magnet(
     rbl_context *ctx, const rbl_collection *in, const rbli_magnet_options *options, rbli_cluster_edit *out);
+
+typedef struct rbli_merge_neighbors_options {
+    const rbli_selection *selection; /* clusters that join a neighbour in any case; NULL: those that are too
+                                        small */
+    rbli_small_rule neighbor;        /* default largest */
+    double min_volume_cube_root;     /* clusters of less volume than this cubed go on joining; default 0 */
+    bool only_connected;             /* default true: only clusters that touch */
+    bool only_same_parent;           /* default true: only siblings; else clusters of the same level */
+    bool clusters_of_one;
+} rbli_merge_neighbors_options;
+rbli_merge_neighbors_options rbli_merge_neighbors_default_options(void);
+/// Clusters join neighbours (join_small.h): the larger one stays and takes the children of the other. Each
+/// chosen cluster joins once, then what came of it goes on while it is too small; without a selection all
+/// clusters that are too small do. Roots and pieces are no neighbours. Contacts as rbli_cluster_magnet. What
+/// stayed is told with the reason. `bones`: the clusters that took others in.
+rbl_status rbli_cluster_merge_to_neighbors(rbl_context *ctx, const rbl_collection *in,
+    const rbli_merge_neighbors_options *options, rbli_cluster_edit *out);
 
 #endif

@@ -57,6 +57,9 @@ static void each_node_does_what_it_says(void **state)
         {EDIT("ClusterMagnet", "3", ""), "edit.new_clusters", "box_2_cluster", 11, NULL},
         {EDIT("ClusterMagnet", "3", "\"iterations\": 2"), "edit.new_clusters", "box_2_cluster", 11, NULL},
         {EDIT("ClusterMagnet", "1-7", ""), "edit.new_clusters", "", 10, "gathered nothing"},
+        {EDIT_ALL("ClusterMergeToNeighbors", ""), "edit.merged", "", 10, "no cluster is too small"},
+        {EDIT("ClusterMergeToNeighbors", "7", ""), "edit.merged", "", 10, "no cluster that they may join"},
+        {EDIT("ClusterMergeToNeighbors", "0-3", ""), "edit.merged", "", 10, "no cluster below a root"},
         {EDIT_ALL("AutoCluster", "\"count\": 3"), "edit.new_clusters",
             "root_cluster_0 root_cluster_1 root_cluster_2", 13, NULL},
         {EDIT_ALL("AutoCluster", "\"by\": \"grid\", \"grid\": [3, 1, 1]"), "edit.new_clusters", NULL, 13,
@@ -89,7 +92,7 @@ static void a_selection_of_other_bones_is_refused(void **state)
 {
     (void)state;
     const char *const types[] = {"Cluster", "Uncluster", "Flatten", "ClusterMerge", "ClusterIsolatedRoots",
-        "MoveUp", "ClusterMagnet", "AutoCluster"};
+        "MoveUp", "ClusterMagnet", "AutoCluster", "ClusterMergeToNeighbors"};
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
         char nodes[1000];
         snprintf(nodes, sizeof nodes,

@@ -213,12 +213,17 @@ static rbli_selection *select_names(rbl_context *ctx, const rbl_collection *c, c
     return selection;
 }
 
-enum { CLUSTER, UNCLUSTER, FLATTEN, MERGE, ROOTS, MOVE_UP, MAGNET, EDITS };
+enum { CLUSTER, UNCLUSTER, FLATTEN, MERGE, ROOTS, MOVE_UP, MAGNET, NEIGHBORS, NEIGHBORS_ANY, EDITS };
 
 static rbl_status run_edit(rbl_context *ctx, int edit, const rbl_collection *c, const rbli_selection *s,
     bool ones, rbli_cluster_edit *out)
 {
     rbli_magnet_options magnet = {.selection = s, .iterations = ones ? 2 : 1, .clusters_of_one = ones};
+    rbli_merge_neighbors_options near = rbli_merge_neighbors_default_options();
+    near.selection = s;
+    near.clusters_of_one = ones;
+    near.only_same_parent = edit == NEIGHBORS;
+    near.min_volume_cube_root = edit == NEIGHBORS ? 0 : 1.5;
     switch (edit) {
     case CLUSTER:
         return rbli_cluster_bones(ctx, c, s, NULL, ones, out);
@@ -232,6 +237,9 @@ static rbl_status run_edit(rbl_context *ctx, int edit, const rbl_collection *c, 
         return rbli_cluster_isolated_roots(ctx, c, s, ones, out);
     case MOVE_UP:
         return rbli_move_up(ctx, c, s, ones, out);
+    case NEIGHBORS:
+    case NEIGHBORS_ANY:
+        return rbli_cluster_merge_to_neighbors(ctx, c, &near, out);
     default:
         return rbli_cluster_magnet(ctx, c, &magnet, out);
     }
@@ -366,6 +374,10 @@ static void edits_give_the_hierarchy_that_is_meant(void **state)
         {MOVE_UP, false, {"c", "box_3"}, "root(a(box_0 box_1) b(box_2) box_4 box_5 d(box_3))", "box_3 box_4"},
         {MAGNET, false, {"b"}, "root(b_cluster(a(box_0 box_1) b(box_2) d(c(box_3 box_4))) box_5)",
             "b_cluster"},
+        {NEIGHBORS, false, {"b"}, "root(a(box_0 box_1 box_2) box_5 d(c(box_3 box_4)))", "a"},
+        {NEIGHBORS, false, {"a", "d"}, "root(a(box_0 box_1 box_2 c(box_3 box_4)) box_5)", "a"},
+        {NEIGHBORS, false, {"c"}, "root(a(box_0 box_1) b(box_2) box_5 d(c(box_3 box_4)))", ""},
+        {NEIGHBORS, false, {"box_0"}, "root(a(box_0 box_1) b(box_2) box_5 d(c(box_3 box_4)))", ""},
         {ROOTS, false, {"a"}, "root(a(box_0 box_1) b(box_2) box_5 d(c(box_3 box_4)))", ""},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
