@@ -200,8 +200,7 @@ static void each_cutter_gives_its_pieces_samples(void **state)
         "\"UniformFracture\", \"in\": {\"collection\": \"box\"}, \"params\": {",
         "\"SliceCutter\", \"in\": {\"collection\": \"box\"}, \"params\": {",
         "\"PlaneCutter\", \"in\": {\"collection\": \"box\"}, \"params\": {\"random_planes\": 2, ",
-        "\"BrickCutter\", \"in\": {\"collection\": \"box\"}, \"params\": {\"length\": 1, \"height\": 0.5, "
-        "\"depth\": 0.5, \"grout\": 0.01, ",
+        "\"BrickCutter\", \"in\": {\"collection\": \"box\"}, \"params\": {\"length\": 1, \"grout\": 0.01, ",
         "\"MeshCutter\", \"in\": {\"collection\": \"box\", \"cutter\": \"knife\"}, \"params\": {",
     };
     for (size_t i = 0; i < sizeof cutters / sizeof *cutters; i++)
