@@ -21,27 +21,46 @@ static size_t table_size(size_t count)
     return size;
 }
 
+enum { POLL = 4096, BATCH = 32 }; /* steps between looks at the request to cancel; look-ups under way */
+
+/// A position without negative zeros, and where to look for it.
+typedef struct position_look {
+    double p[3];
+    size_t slot;
+} position_look;
+
 rbl_status rbli_position_ids(
     rbl_context *ctx, const double (*positions)[3], size_t count, int32_t *ids, size_t *unique_count)
 {
     rbl_status status = RBL_OK;
     size_t mask = table_size(count) - 1, unique = 0;
     int32_t *table = NULL;
+    position_look looks[BATCH];
     RBL_TRY_ALLOC(table = rbli_alloc(ctx, mask + 1, sizeof *table));
     memset(table, 0xff, (mask + 1) * sizeof *table);
-    for (size_t i = 0; i < count; i++) {
-        if (i % 4096 == 0 && rbli_cancelled(ctx)) RBL_TRY(RBL_ERR_CANCELLED);
-        double p[3] = {positions[i][0] + 0.0, positions[i][1] + 0.0, positions[i][2] + 0.0};
-        size_t slot = rbli_hash64(p, sizeof p) & mask;
-        for (; table[slot] >= 0; slot = (slot + 1) & mask) {
-            const double *q = positions[table[slot]];
-            if (q[0] == p[0] && q[1] == p[1] && q[2] == p[2]) break;
+    for (size_t begin = 0; begin < count; begin += BATCH) {
+        size_t end = begin + BATCH < count ? begin + BATCH : count;
+        if (begin % POLL == 0 && rbli_cancelled(ctx)) RBL_TRY(RBL_ERR_CANCELLED);
+        for (size_t i = begin; i < end; i++) { /* so that memory answers several at once */
+            position_look *look = &looks[i - begin];
+            for (int k = 0; k < 3; k++)
+                look->p[k] = positions[i][k] + 0.0;
+            look->slot = rbli_hash64(look->p, sizeof look->p) & mask;
+            __builtin_prefetch(&table[look->slot]);
         }
-        if (table[slot] < 0) {
-            table[slot] = (int32_t)i;
-            ids[i] = (int32_t)unique++;
-        } else {
-            ids[i] = ids[table[slot]];
+        for (size_t i = begin; i < end; i++) {
+            const double *p = looks[i - begin].p;
+            size_t slot = looks[i - begin].slot;
+            for (; table[slot] >= 0; slot = (slot + 1) & mask) {
+                const double *q = positions[table[slot]];
+                if (q[0] == p[0] && q[1] == p[1] && q[2] == p[2]) break;
+            }
+            if (table[slot] < 0) {
+                table[slot] = (int32_t)i;
+                ids[i] = (int32_t)unique++;
+            } else {
+                ids[i] = ids[table[slot]];
+            }
         }
     }
     *unique_count = unique;
@@ -96,8 +115,6 @@ done:
 
 /* ---- triangles of the same three positions ---- */
 
-enum { POLL = 4096 }; /* steps between looks at the request to cancel */
-
 /// A position's number, 0 … unique − 1, of each corner in ascending order; true when an even number of swaps
 /// sorts them, so that two triangles of one key face opposite ways when these differ.
 static bool sorted_key(const int32_t triangle[3], const int32_t *ids, int32_t key[3])
@@ -131,30 +148,40 @@ static rbl_status number_lists(rbl_context *ctx, const rbli_mesh_view *mesh, con
 {
     rbl_status status = RBL_OK;
     size_t mask = table_size(mesh->triangle_count) - 1, count = 0;
-    int32_t *table = NULL;
+    int32_t *table = NULL, (*keys)[3] = NULL, of_batch[BATCH][3];
+    size_t slots[BATCH];
     RBL_TRY_ALLOC(table = rbli_alloc(ctx, mask + 1, sizeof *table));
+    RBL_TRY_ALLOC(keys = rbli_alloc(ctx, mesh->triangle_count, sizeof *keys));
     memset(table, 0xff, (mask + 1) * sizeof *table);
-    for (size_t t = 0; t < mesh->triangle_count; t++) {
-        if (t % POLL == 0 && rbli_cancelled(ctx)) RBL_TRY(RBL_ERR_CANCELLED);
-        int32_t key[3], other[3];
-        list[t] = -1;
-        if (piece[t] < 0 || !canonical(mesh->triangles[t], ids, key)) continue;
-        sorted_key(mesh->triangles[t], ids, key);
-        size_t slot = rbli_hash64(key, sizeof key) & mask;
-        for (; table[slot] >= 0; slot = (slot + 1) & mask) {
-            sorted_key(mesh->triangles[table[slot]], ids, other);
-            if (memcmp(key, other, sizeof key) == 0) break;
+    for (size_t begin = 0; begin < mesh->triangle_count; begin += BATCH) {
+        size_t end = begin + BATCH < mesh->triangle_count ? begin + BATCH : mesh->triangle_count;
+        if (begin % POLL == 0 && rbli_cancelled(ctx)) RBL_TRY(RBL_ERR_CANCELLED);
+        for (size_t t = begin; t < end; t++) {
+            int32_t *key = of_batch[t - begin];
+            list[t] = -1;
+            if (piece[t] < 0 || !canonical(mesh->triangles[t], ids, key)) continue;
+            list[t] = 0;
+            sorted_key(mesh->triangles[t], ids, key);
+            slots[t - begin] = rbli_hash64(key, sizeof of_batch[0]) & mask;
+            __builtin_prefetch(&table[slots[t - begin]]);
         }
-        if (table[slot] < 0) {
-            table[slot] = (int32_t)t;
-            list[t] = (int32_t)count++;
-        } else {
-            list[t] = list[table[slot]];
+        for (size_t t = begin; t < end; t++) {
+            const int32_t *key = of_batch[t - begin];
+            size_t slot = slots[t - begin];
+            if (list[t] < 0) continue;
+            for (; table[slot] >= 0; slot = (slot + 1) & mask)
+                if (memcmp(keys[table[slot]], key, sizeof *keys) == 0) break;
+            if (table[slot] < 0) {
+                memcpy(keys[count], key, sizeof *keys);
+                table[slot] = (int32_t)count++;
+            }
+            list[t] = table[slot];
         }
     }
     *list_count = count;
 done:
     rbli_free(ctx, table);
+    rbli_free(ctx, keys);
     return status;
 }
 

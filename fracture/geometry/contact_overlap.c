@@ -309,6 +309,20 @@ static double tilt_of(const rbli_mesh_view *mesh, int32_t triangle, double doubl
     return tilt < 1 ? tilt : 1;
 }
 
+/// Asks early for the memory of a few faces from here: what leads to what is asked for in turn.
+static void ask_ahead(const rbli_mesh_view *mesh, const rbli_contact_face *faces, size_t count,
+    const int32_t *items, size_t slot)
+{
+    enum { FACE = 48, TRIANGLE = 32, CORNERS = 16 };
+    if (slot + FACE < count) __builtin_prefetch(&faces[items[slot + FACE]]);
+    if (slot + TRIANGLE < count)
+        __builtin_prefetch(mesh->triangles[triangle_of(&faces[items[slot + TRIANGLE]])]);
+    if (slot + CORNERS >= count) return;
+    const int32_t *corner = mesh->triangles[triangle_of(&faces[items[slot + CORNERS]])];
+    for (int k = 0; k < 3; k++)
+        __builtin_prefetch(mesh->positions[corner[k]]);
+}
+
 static rbl_status make_looks(rbl_context *ctx, const rbli_mesh_view *mesh, const int32_t *piece,
     double tolerance, const rbli_contact_face *faces, size_t count, const int32_t *items, face_look *looks)
 {
@@ -317,6 +331,7 @@ static rbl_status make_looks(rbl_context *ctx, const rbli_mesh_view *mesh, const
         face_look *look = &looks[slot];
         double normal[3];
         if (slot % 4096 == 0 && rbli_cancelled(ctx)) return RBL_ERR_CANCELLED;
+        ask_ahead(mesh, faces, count, items, slot);
         area_normal(mesh, triangle_of(face), normal);
         double length = sqrt(dot(normal, normal));
         look->tilt = length == 0 ? 1 : (float)tilt_of(mesh, triangle_of(face), length, tolerance);
