@@ -194,10 +194,14 @@ static rbl_status list_triangles(rbl_context *ctx, const rbli_mesh_view *mesh, c
     RBL_TRY_ALLOC(list = rbli_alloc(ctx, mesh->triangle_count, sizeof *list));
     RBL_TRY(number_lists(ctx, mesh, ids, piece, list, &made.count));
     RBL_TRY_ALLOC(made.start = rbli_calloc(ctx, made.count + 2, sizeof *made.start));
-    for (size_t t = 0; t < mesh->triangle_count; t++)
+    for (size_t t = 0; t < mesh->triangle_count; t++) {
+        if (t % POLL == 0 && rbli_cancelled(ctx)) RBL_TRY(RBL_ERR_CANCELLED);
         if (list[t] >= 0) made.start[list[t] + 2]++;
-    for (size_t g = 2; g <= made.count + 1; g++)
+    }
+    for (size_t g = 2; g <= made.count + 1; g++) {
+        if (g % POLL == 0 && rbli_cancelled(ctx)) RBL_TRY(RBL_ERR_CANCELLED);
         made.start[g] += made.start[g - 1];
+    }
     RBL_TRY_ALLOC(made.triangle = rbli_alloc(ctx, made.start[made.count + 1], sizeof *made.triangle));
     for (size_t t = 0; t < mesh->triangle_count; t++) {
         if (t % POLL == 0 && rbli_cancelled(ctx)) RBL_TRY(RBL_ERR_CANCELLED);
@@ -264,8 +268,10 @@ static rbl_status sort_overlaps(
     rbl_context *ctx, const rbli_overlap_array *all, size_t *start, size_t piece_count, rbli_keyed *order)
 {
     size_t most = 0;
-    for (size_t i = 0; i < all->count; i++)
+    for (size_t i = 0; i < all->count; i++) {
+        if (i % POLL == 0 && rbli_cancelled(ctx)) return RBL_ERR_CANCELLED;
         start[all->data[i].a + 2]++;
+    }
     for (size_t a = 0; a <= piece_count; a++) {
         most = start[a + 1] > most ? start[a + 1] : most;
         start[a + 1] += start[a];
@@ -389,8 +395,10 @@ static rbl_status sum_pairs(rbl_context *ctx, const rbli_mesh_view *mesh, const 
     size_t piece_count = 0, kept = 0, *start = NULL;
     rbli_keyed *order = NULL;
     RBLI_ARRAY(rbli_touch) pairs = {0};
-    for (size_t i = 0; i < all->count; i++)
+    for (size_t i = 0; i < all->count; i++) {
+        if (i % POLL == 0 && rbli_cancelled(ctx)) return RBL_ERR_CANCELLED;
         if ((size_t)all->data[i].a >= piece_count) piece_count = (size_t)all->data[i].a + 1;
+    }
     RBL_TRY_ALLOC(start = rbli_calloc(ctx, piece_count + 2, sizeof *start));
     RBL_TRY_ALLOC(order = rbli_alloc(ctx, all->count, sizeof *order));
     RBL_TRY(sort_overlaps(ctx, all, start, piece_count, order));
@@ -437,6 +445,7 @@ rbl_status rbli_find_contacts(rbl_context *ctx, const rbli_mesh_view *mesh, cons
     rbli_overlap_array all = {0};
     size_t unique, face_count = 0;
     tolerance += rounding(mesh);
+    RBL_TRY(rbli_cancelled(ctx) ? RBL_ERR_CANCELLED : RBL_OK);
     RBL_TRY_ALLOC(ids = rbli_alloc(ctx, mesh->vertex_count, sizeof *ids));
     RBL_TRY(rbli_position_ids(ctx, mesh->positions, mesh->vertex_count, ids, &unique));
     RBL_TRY(list_triangles(ctx, mesh, ids, piece, &lists));

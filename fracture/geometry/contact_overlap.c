@@ -367,7 +367,7 @@ rbl_status rbli_find_overlaps(rbl_context *ctx, const rbli_mesh_view *mesh, cons
         total += s.blocks[i].count;
     RBL_TRY(rbli_array_reserve(ctx, out, total));
     for (size_t i = 0; i < block_count; i++) {
-        if (i % 1024 == 0 && rbli_cancelled(ctx)) RBL_TRY(RBL_ERR_CANCELLED);
+        if (i % 256 == 0 && rbli_cancelled(ctx)) RBL_TRY(RBL_ERR_CANCELLED);
         if (s.blocks[i].count == 0) continue;
         memcpy(out->data + out->count, s.blocks[i].data, s.blocks[i].count * sizeof *out->data);
         out->count += s.blocks[i].count;

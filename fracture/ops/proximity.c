@@ -42,6 +42,7 @@ static rbl_status sort_touches(rbl_context *ctx, rbli_touch *touches, size_t *co
     RBL_TRY_ALLOC(keys = rbli_alloc(ctx, n, sizeof *keys));
     RBL_TRY_ALLOC(scratch = rbli_alloc(ctx, n, sizeof *scratch));
     RBL_TRY_ALLOC(copy = rbli_alloc(ctx, n, sizeof *copy));
+    RBL_TRY(rbli_cancelled(ctx) ? RBL_ERR_CANCELLED : RBL_OK);
     for (size_t i = 0; i < n; i++)
         keys[i] = (rbli_keyed){(uint64_t)touches[i].piece_a << 32 | (uint32_t)touches[i].piece_b, (int32_t)i};
     memcpy(copy, touches, n * sizeof *copy);

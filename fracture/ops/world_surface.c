@@ -6,7 +6,7 @@
 #include "fracture/base/alloc.h"
 #include "fracture/ops/proximity.h"
 
-enum { POLL = 512 }; /* pieces between looks at the request to cancel */
+enum { POLL = 512, CHUNK = 1 << 16 }; /* pieces, and vertices, between looks at the request to cancel */
 
 void rbli_world_surface_free(rbl_context *ctx, rbli_world_surface *surface)
 {
@@ -79,7 +79,11 @@ rbl_status rbli_world_surface_build(
     RBL_TRY(rbli_rigid_leaves(ctx, collection, NULL, &leaves, &leaf_count));
     RBL_TRY_ALLOC(s.positions = rbli_alloc(ctx, vertex_count, sizeof *s.positions));
     RBL_TRY_ALLOC(s.piece = rbli_alloc(ctx, face_count, sizeof *s.piece));
-    if (vertex_count) memcpy(s.positions, positions, vertex_count * sizeof *s.positions);
+    for (size_t v = 0; v < vertex_count; v += CHUNK) {
+        if (rbli_cancelled(ctx)) RBL_TRY(RBL_ERR_CANCELLED);
+        size_t part = vertex_count - v < CHUNK ? vertex_count - v : CHUNK;
+        memcpy(s.positions + v, positions + v, part * sizeof *s.positions);
+    }
     memset(s.piece, 0xff, face_count * sizeof *s.piece);
     s.triangles = rbli_collection_read(collection, "face", "vertices", RBL_INT32_3);
     for (size_t g = 0; g < geometry_count; g++) {
