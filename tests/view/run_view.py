@@ -37,6 +37,9 @@ def run(arguments, folder, timeout=300):
 def build_page(rubble):
     build = os.path.dirname(rubble)
     done = run(["ninja", "-C", build, "tools/view/view.html"], ROOT)
+    if "unknown target" in done.stdout:  # configured before node was installed
+        run(["meson", "setup", "--reconfigure", build], ROOT)
+        done = run(["ninja", "-C", build, "tools/view/view.html"], ROOT)
     if done.returncode and "npm cannot fetch" in done.stdout:
         skip("npm does not answer")
     if done.returncode:

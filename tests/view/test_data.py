@@ -120,6 +120,7 @@ class View(unittest.TestCase):
         self.assertIn("did you mean", self.view("cube.obj", "--nodee", "x", code=2).stderr)
         self.assertIn('node "nobody"', self.view(os.path.join(ROOT, "graphs", "box.json"), "--node", "nobody", code=2).stderr)
         self.assertIn("No such file", self.view("cube.obj", "-o", "no/page.html", code=3).stderr)
+        self.assertIn("No space left", self.view("cube.obj", "-o", "/dev/full", code=3).stderr)
         self.assertIn("not the page", self.view("cube.obj", code=3, page=self.path("cube.obj")).stderr)
         self.assertIn("RUBBLE_VIEW_PAGE", self.view("cube.obj", code=3, page=self.path("none.html")).stderr)
         points = self.write("points.json", json.dumps({"rubble": 1, "nodes": {"p": {"type": "MakePoints",

@@ -72,7 +72,6 @@ static int write_page(const char *path, const view_bytes *page)
         return fflush(stdout) == 0 ? EXIT_DONE : EXIT_FILE;
     }
     cli_error("%s: %s", path, strerror(error));
-    if (file) remove(path);
     return EXIT_FILE;
 }
 
