@@ -127,7 +127,7 @@ export class BreakMode {
             .flatMap((b) => b.targets)
             .map((t) => thresholds[t])
             .sort((a, b) => a - b)
-        this.firstThreshold = first[first.length >> 1] || 1
+        this.firstThreshold = first[first.length >> 1] || thresholds[this.model.roots[0]] || 1
         this.guessed = guessed
         this.world = new RAPIER.World({ x: 0, y: -GRAVITY, z: 0 })
         this.world.timestep = STEP
