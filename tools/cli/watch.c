@@ -166,6 +166,8 @@ static void watch_folders(watcher *w)
         watch_folder(w, *path ? path : ".");
         free(path);
     }
+    /* what changed while no folder was watched is seen now */
+    if (!w->ending) uv_timer_start(&w->settle, on_settled, SETTLE_MS, 0);
 }
 
 /* ---- Evaluations ---- */
