@@ -4,9 +4,9 @@
 #include <math.h>
 
 #include "fracture/geometry/cut_sheet.h"
-#include "fracture/geometry/winding.h"
 #include "fracture/ops/fracture_internal.h"
 #include "fracture/ops/surface.h"
+#include "fracture/ops/trim_sheet.h"
 
 /// A fragment joins a piece of its cell that is this near, times the diagonal of what was cut.
 static const double REACH = 0.05;
@@ -141,6 +141,24 @@ done:
     return status;
 }
 
+/// Cuts what of a sheet stands out of the solid.
+static rbl_status cut_sheet(rbl_context *ctx, const sheet_job *s, sheet_cut *sheet)
+{
+    rbl_status status = RBL_OK;
+    const bone_cut *cut = &s->job->cuts[sheet->cut];
+    rbli_sheet_fragments *outside = NULL;
+    rbli_mesh_view mesh = sheet->mesh;
+    RBL_TRY(rbli_trim_sheet(ctx, &sheet->mesh, &cut->mesh, &outside));
+    if (outside)
+        mesh = (rbli_mesh_view){(const double(*)[3])outside->positions, outside->vertex_count,
+            (const int32_t(*)[3])outside->triangles, outside->triangle_count};
+    RBL_TRY(rbli_cut_sheet(ctx, &mesh, complex_of(s->job, cut), &sheet->fragments));
+    if (outside) status = rbli_compose_fragments(ctx, outside, sheet->fragments);
+done:
+    rbli_sheet_fragments_destroy(ctx, outside);
+    return status;
+}
+
 /// Attached sheets of broken bones; cuts them.
 static rbl_status cut_sheets(rbl_context *ctx, sheet_job *s, size_t first_piece)
 {
@@ -173,8 +191,7 @@ static rbl_status cut_sheets(rbl_context *ctx, sheet_job *s, size_t first_piece)
         cut->cut = (size_t)cut_of[parent[b]];
         cut->first_piece = piece_of[cut->cut];
         RBL_TRY(load_sheet(ctx, in, world[b], cut));
-        RBL_TRY(
-            rbli_cut_sheet(ctx, &cut->mesh, complex_of(s->job, &s->job->cuts[cut->cut]), &cut->fragments));
+        RBL_TRY(cut_sheet(ctx, s, cut));
     }
 done:
     rbli_free(ctx, world);
@@ -184,19 +201,6 @@ done:
 }
 
 /* ---- joining ---- */
-
-/// Whether the middles of all triangles of a fragment lie in the solid.
-static bool is_inside(const rbli_winding *winding, const part *fragment)
-{
-    for (size_t t = fragment->triangle_start; t < fragment->triangle_end; t++) {
-        double middle[3] = {0, 0, 0};
-        bool on_surface;
-        for (int k = 0; k < 9; k++)
-            middle[k % 3] += fragment->positions[fragment->triangles[t][k / 3]][k % 3] / 3;
-        if (rbli_winding_number(winding, middle, &on_surface) < 1 || on_surface) return false;
-    }
-    return true;
-}
 
 /// The piece of the fragment's cell that is nearest and within reach, −1 for none.
 static int32_t find_piece(const bone_cut *cut, const sheet_cut *sheet, size_t fragment, double reach)
@@ -224,7 +228,6 @@ static rbl_status join_sheet(rbl_context *ctx, sheet_job *s, size_t index)
     const bone_cut *cut = &s->job->cuts[sheet->cut];
     const rbli_cell_complex *k = complex_of(s->job, cut);
     double low[3] = {HUGE_VAL, HUGE_VAL, HUGE_VAL}, high[3] = {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL}, squared = 0;
-    rbli_winding *winding = NULL;
     for (size_t v = 0; v < cut->mesh.vertex_count; v++)
         for (int axis = 0; axis < 3; axis++) {
             low[axis] = fmin(low[axis], cut->mesh.positions[v][axis]);
@@ -232,12 +235,9 @@ static rbl_status join_sheet(rbl_context *ctx, sheet_job *s, size_t index)
         }
     for (int axis = 0; axis < 3; axis++)
         squared += (high[axis] - low[axis]) * (high[axis] - low[axis]);
-    RBL_TRY(rbli_winding_create(ctx, &cut->mesh, &winding));
     RBL_TRY_ALLOC(sheet->target = rbli_alloc(ctx, sheet->fragments->fragment_count, sizeof *sheet->target));
     for (size_t f = 0; f < sheet->fragments->fragment_count; f++) {
-        part fragment = fragment_part(sheet->fragments, f);
         sheet->target[f] = -1;
-        if (is_inside(winding, &fragment)) continue;
         if (rbli_cancelled(ctx)) {
             status = RBL_ERR_CANCELLED;
             goto done;
@@ -252,7 +252,6 @@ static rbl_status join_sheet(rbl_context *ctx, sheet_job *s, size_t index)
             ctx, &s->made, ((new_sheet){geometry, k->cell_site[sheet->fragments->cell[f]], index})));
     }
 done:
-    rbli_winding_destroy(ctx, winding);
     return status;
 }
 

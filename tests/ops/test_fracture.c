@@ -269,6 +269,40 @@ static void attached_sheets_go_to_the_pieces_beside_them(void **state)
     finish_context(ctx);
 }
 
+/// A sheet goes through the box: what stands out on both sides stays, with attributes of the source.
+static void sheets_are_trimmed_by_the_solid(void **state)
+{
+    (void)state;
+    static const double through[2][2][3] = {{{0, 0, 0}, {2, 1, 1}}, {{0.5, -1, 0.25}, {1.75, 2, 0.75}}};
+    rbl_context *ctx = make_context(1);
+    rbl_collection *c = box_with_sheet(ctx, through);
+    assert_close(sheet_area(c, 1), 3 * 1.25, 1e-12);
+    planes p = {middle, 1, 0};
+    rbli_fracture_options options = rbli_fracture_default_options();
+    options.make_complex = make_planes;
+    options.user = &p;
+    rbli_fracture_result r = {0};
+    assert_ok(ctx, rbli_fracture(ctx, c, &options, &r));
+    assert_ok(ctx, rbli_collection_validate(ctx, r.collection, RBLI_VALIDATE_CLOSED));
+    const bool *sheet = rbli_collection_read(r.collection, "bone", "sheet", RBL_BOOL);
+    const int32_t *geometry = rbli_collection_read(r.collection, "bone", "geometry", RBL_INT32);
+    const double(*position)[3] = rbli_collection_read(r.collection, "vertex", "position", RBL_VEC3);
+    const int32_t *start = rbli_collection_read(r.collection, "geometry", "vertex_start", RBL_INT32);
+    const int32_t *count = rbli_collection_read(r.collection, "geometry", "vertex_count", RBL_INT32);
+    double area = 0;
+    for (size_t b = 0; b < rbli_collection_size(r.collection, "bone"); b++) {
+        if (!sheet[b]) continue;
+        area += sheet_area(r.collection, (size_t)geometry[b]);
+        for (int32_t v = start[geometry[b]]; v < start[geometry[b]] + count[geometry[b]]; v++)
+            assert_true(position[v][1] < 1e-9 || position[v][1] > 1 - 1e-9);
+    }
+    assert_close(area, 2 * 1.25, 1e-9);
+    rbli_collection_release(r.collection);
+    rbli_free(ctx, r.new_bones);
+    rbli_collection_release(c);
+    finish_context(ctx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -277,6 +311,7 @@ int main(void)
         cmocka_unit_test(chance_and_selection_choose_bones),
         cmocka_unit_test(moved_bones_are_cut_where_they_stand),
         cmocka_unit_test(attached_sheets_go_to_the_pieces_beside_them),
+        cmocka_unit_test(sheets_are_trimmed_by_the_solid),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
