@@ -7,7 +7,8 @@
 
 /// Splits each chosen rigid leaf into the parts of its surface that share no vertex. A leaf with several
 /// becomes a cluster with the parts as its rigid children BONE_0, BONE_1, … in the order of their lowest
-/// vertex (x, then y, then z); bone.site is that number. Cavities stay with the part that contains them.
+/// vertex (x, then y, then z); bone.site is that number. Cavities stay with the part that contains them;
+/// parts without volume are left out.
 /// Sheets go with the part beside them. Vertices, faces and all that belongs to them stay as they are. Hulls
 /// of split bones and the groups proximity and connection, which no longer hold, are removed.
 /// @param selection        NULL: all rigid leaves

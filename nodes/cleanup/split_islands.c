@@ -67,7 +67,7 @@ const rbl_node_desc rbli_node_split_islands = {
         "A piece whose surface has several parts that share no vertex becomes a cluster of them, named "
         "PIECE_0,\n"
         "PIECE_1, … in the order of their lowest vertex. Cavities stay with the part that contains "
-        "them.",
+        "them, parts without volume are left out.",
     .inputs = inputs,
     .outputs = outputs,
     .params = params,

@@ -286,6 +286,35 @@ static void rough_cuts_become_smooth(void **state)
     assert_string_equal(hashes[0], hashes[2]);
 }
 
+static void cut_faces_get_the_tangents_of_their_uvs(void **state)
+{
+    (void)state;
+    graph_run g = run_nodes(
+        "\"ball\": {\"type\": \"MakePrimitive\", \"params\": {\"shape\": \"sphere\", \"segments\": 16}},\n"
+        "\"with\": {\"type\": \"RecomputeNormals\", \"in\": {\"collection\": \"ball\"}},\n"
+        "\"cut\": {\"type\": \"UniformFracture\", \"in\": {\"collection\": \"with\"}},\n"
+        "\"again\": {\"type\": \"RecomputeNormals\", \"in\": {\"collection\": \"cut\"}, \"params\": "
+        "{\"only_tangents\": true}}",
+        RBL_OK);
+    const rbl_collection *cut = collection_of(&g, "cut"), *again = collection_of(&g, "again");
+    const float(*a)[4] = rbli_collection_read(cut, "corner", "tangent", RBL_FLOAT_4);
+    const float(*b)[4] = rbli_collection_read(again, "corner", "tangent", RBL_FLOAT_4);
+    const bool *internal = rbli_collection_read(cut, "face", "internal", RBL_BOOL);
+    const double *volume = rbli_collection_read(cut, "geometry", "volume", RBL_DOUBLE);
+    size_t compared = 0, off = 0;
+    assert_true(volume[0] > 0);
+    for (size_t c = 0; c < rbli_collection_size(cut, "corner"); c++) {
+        if (!internal[c / 3]) continue;
+        double along = 0;
+        for (int k = 0; k < 3; k++)
+            along += (double)a[c][k] * (double)b[c][k];
+        compared++;
+        off += along < 1 - 1e-4 || a[c][3] != b[c][3]; /* slivers may: floats give them no direction */
+    }
+    assert_true(compared > 1000 && off * 200 < compared);
+    end_run(&g);
+}
+
 static void tangents_reach_files(void **state)
 {
     (void)state;
@@ -457,6 +486,7 @@ int main(void)
         cmocka_unit_test(json_tells_how_many_samples_there_are),
         cmocka_unit_test(each_cutter_gives_its_pieces_samples),
         cmocka_unit_test(rough_cuts_become_smooth),
+        cmocka_unit_test(cut_faces_get_the_tangents_of_their_uvs),
         cmocka_unit_test(tangents_reach_files),
         cmocka_unit_test(reports_do_not_depend_on_threads),
         cmocka_unit_test(collections_are_reported_and_tidied),
