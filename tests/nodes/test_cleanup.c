@@ -300,18 +300,18 @@ static void cut_faces_get_the_tangents_of_their_uvs(void **state)
     const float(*a)[4] = rbli_collection_read(cut, "corner", "tangent", RBL_FLOAT_4);
     const float(*b)[4] = rbli_collection_read(again, "corner", "tangent", RBL_FLOAT_4);
     const bool *internal = rbli_collection_read(cut, "face", "internal", RBL_BOOL);
-    const double *volume = rbli_collection_read(cut, "geometry", "volume", RBL_DOUBLE);
-    size_t compared = 0, off = 0;
-    assert_true(volume[0] > 0);
+    const float(*uv)[2] = rbli_collection_read(cut, "corner", "uv0", RBL_FLOAT_2);
+    size_t compared = 0;
     for (size_t c = 0; c < rbli_collection_size(cut, "corner"); c++) {
-        if (!internal[c / 3]) continue;
-        double along = 0;
-        for (int k = 0; k < 3; k++)
-            along += (double)a[c][k] * (double)b[c][k];
+        const float(*t)[2] = uv + 3 * (c / 3);
+        double area = ((double)t[1][0] - t[0][0]) * ((double)t[2][1] - t[0][1]) -
+                      ((double)t[2][0] - t[0][0]) * ((double)t[1][1] - t[0][1]);
+        if (!internal[c / 3] || fabs(area) < 1e-4) continue; /* floats give slivers no direction */
+        for (int k = 0; k < 4; k++)
+            assert_close(a[c][k], b[c][k], 2e-3);
         compared++;
-        off += along < 1 - 1e-4 || a[c][3] != b[c][3]; /* slivers may: floats give them no direction */
     }
-    assert_true(compared > 1000 && off * 200 < compared);
+    assert_true(compared > 1000);
     end_run(&g);
 }
 
