@@ -5,24 +5,27 @@ import * as THREE from 'three'
 
 import { BONE_GLSL } from './batch.js'
 
-function followingMaterial(bones, options) {
-    const { uniforms, head = '', color, points, ...rest } = options // `rest`: of the material
+/// A material of vertices that follow their bones. `fragment` sets gl_FragColor from uColor, vColor (of the bone) and
+/// vSize; `pixels` is the size of points; what else there is goes to three's material.
+function followingMaterial(bones, { color, fragment, pixels, ...rest }) {
     return new THREE.ShaderMaterial({
-        uniforms: { uBones: bones.uniform, ...uniforms },
-        vertexShader: `attribute float aBone; attribute float aSize; varying vec3 vColor; varying float vSize;
+        uniforms: { uBones: bones.uniform, uColor: color ?? { value: null }, uPixels: pixels ?? { value: 1 } },
+        vertexShader: `attribute float aBone; attribute float aSize; uniform float uPixels;
+            varying vec3 vColor; varying float vSize;
             ${BONE_GLSL}
             void main() {
                 vColor = boneTexel(aBone, 3).rgb;
                 vSize = aSize;
-                vec4 eye = viewMatrix * boneMatrix(aBone) * vec4(position, 1.0);
-                gl_Position = projectionMatrix * eye;
-                ${points ? 'gl_PointSize = uPixels;' : ''}
-            }`.replace('void main', `${points ? 'uniform float uPixels;\n' : ''}void main`),
-        fragmentShader: `varying vec3 vColor; varying float vSize; ${head}
-            void main() { ${color}
+                gl_Position = projectionMatrix * viewMatrix * boneMatrix(aBone) * vec4(position, 1.0);
+                gl_PointSize = uPixels;
+            }`,
+        fragmentShader: `uniform vec3 uColor; varying vec3 vColor; varying float vSize;
+            void main() {
+                ${fragment}
                 #include <colorspace_fragment>
             }`,
         transparent: true,
+        depthWrite: false,
         ...rest,
     })
 }
@@ -85,11 +88,9 @@ export class Outline {
             ['1.0', true],
         ]) {
             const material = followingMaterial(bones, {
-                uniforms: { uColor: color },
-                head: 'uniform vec3 uColor;',
-                color: `gl_FragColor = vec4(uColor, ${opacity});`,
+                color,
+                fragment: `gl_FragColor = vec4(uColor, ${opacity});`,
                 depthTest,
-                depthWrite: false,
             })
             this.group.add(object(THREE.LineSegments, new THREE.BufferGeometry(), material, 6))
         }
@@ -136,14 +137,11 @@ export class Hulls {
         this.lines = lines
         this.faces = faces
         const lineMaterial = followingMaterial(bones, {
-            uniforms: { uColor: accent },
-            head: 'uniform vec3 uColor;',
-            color: 'gl_FragColor = vec4(uColor, 0.85);',
-            depthWrite: false,
+            color: accent,
+            fragment: 'gl_FragColor = vec4(uColor, 0.85);',
         })
         const faceMaterial = followingMaterial(bones, {
-            color: 'gl_FragColor = vec4(vColor, 0.16);',
-            depthWrite: false,
+            fragment: 'gl_FragColor = vec4(vColor, 0.16);',
             side: THREE.DoubleSide,
         })
         this.group.add(
@@ -174,20 +172,17 @@ export class Links {
         this.pairs = pairs
         this.areas = areas
         this.group = new THREE.Group()
+        this.pixels = { value: 7 }
         const line = followingMaterial(bones, {
-            uniforms: { uColor: color },
-            head: 'uniform vec3 uColor;',
-            color: 'gl_FragColor = vec4(uColor, 0.25 + 0.7 * vSize);',
+            color,
+            fragment: 'gl_FragColor = vec4(uColor, 0.25 + 0.7 * vSize);',
             depthTest: false,
-            depthWrite: false,
         })
         const dot = followingMaterial(bones, {
-            uniforms: { uColor: color, uPixels: { value: 7 * Math.min(devicePixelRatio, 2) } },
-            head: 'uniform vec3 uColor;',
-            points: true,
+            color,
+            pixels: this.pixels,
             depthTest: false,
-            depthWrite: false,
-            color: `float d = length(gl_PointCoord - 0.5); if (d > 0.5) discard;
+            fragment: `float d = length(gl_PointCoord - 0.5); if (d > 0.5) discard;
                 gl_FragColor = vec4(uColor, 1.0 - smoothstep(0.4, 0.5, d));`,
         })
         this.group.add(
@@ -224,6 +219,7 @@ export class Links {
             [...dots],
             [...dots].map(() => 1),
         )
+        this.pixels.value = (dots.size > 150 ? 4 : 7) * Math.min(devicePixelRatio, 2)
         this.count = ends.length / 2
     }
 }
