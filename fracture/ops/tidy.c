@@ -50,7 +50,7 @@ static rbl_status find_references(references *r, rbli_tidy_report *report, bool 
     const int32_t *range[4];
     static const char *const names[4] = {"vertex_start", "vertex_count", "face_start", "face_count"};
     const int32_t(*faces)[3] = rbli_collection_read(c, "face", "vertices", RBL_INT32_3);
-    *possible = geometry && bone && faces;
+    *possible = geometry && bone && faces && rbli_collection_read(c, "vertex", "position", RBL_VEC3);
     for (int i = 0; i < 4; i++)
         *possible &= (range[i] = rbli_collection_read(c, "geometry", names[i], RBL_INT32)) != NULL;
     if (!*possible || rbli_collection_size(c, "corner") != 3 * r->faces) {

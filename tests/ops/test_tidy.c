@@ -1,3 +1,4 @@
+#include "fracture/base/rng.h"
 #include "fracture/ops/surface.h"
 #include "fracture/ops/tidy.h"
 #include "tests/ops/asset_builder.h"
@@ -225,6 +226,83 @@ static void faults_of_pieces_are_counted(void **state)
     finish_context(ctx);
 }
 
+/// Indices, ranges and numbers changed at random, groups cut short, attributes lost: nothing crashes, and what
+/// comes out can be used.
+static void random_damage_is_repaired_or_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *group, *name;
+        rbl_type type;
+        size_t width;
+    } targets[] = {{"bone", "parent", RBL_INT32, 1}, {"bone", "level", RBL_INT32, 1},
+        {"bone", "geometry", RBL_INT32, 1}, {"bone", "type", RBL_INT32, 1},
+        {"geometry", "bone", RBL_INT32, 1}, {"geometry", "vertex_start", RBL_INT32, 1},
+        {"geometry", "vertex_count", RBL_INT32, 1}, {"geometry", "face_start", RBL_INT32, 1},
+        {"geometry", "face_count", RBL_INT32, 1}, {"face", "vertices", RBL_INT32_3, 3},
+        {"proximity", "geometries", RBL_INT32_2, 2}, {"connection", "bones", RBL_INT32_2, 2},
+        {"convex", "bone", RBL_INT32, 1}};
+    static const char *const groups[] = {"bone", "geometry", "vertex", "face", "corner", "convex"};
+    static const int32_t odd[] = {-2147483647, -2, -1, 0, 1, 2, 3, 8, 12, 24, 36, 100, 2147483647};
+    size_t repaired = 0, refused = 0;
+    for (uint32_t seed = 1; seed <= 3000; seed++) {
+        rbl_context *ctx = make_context(1);
+        rbli_rng rng = rbli_rng_make(seed, RBLI_RNG_TEST, 12);
+        rbl_collection *c = three_boxes(ctx), *out = NULL;
+        rbli_tidy_report report = {0};
+        void *data;
+        assert_ok(ctx, rbli_collection_resize(ctx, c, "proximity", 2));
+        assert_ok(ctx, rbli_collection_write(ctx, c, "proximity", "area", RBL_DOUBLE, &data));
+        assert_ok(ctx, rbli_collection_resize(ctx, c, "connection", 2));
+        assert_ok(ctx, rbli_collection_write(ctx, c, "connection", "area", RBL_DOUBLE, &data));
+        for (size_t i = 0; i < 2; i++) {
+            assert_ok(ctx, rbli_collection_write(ctx, c, i ? "connection" : "proximity",
+                               i ? "bones" : "geometries", RBL_INT32_2, &data));
+            memcpy(data, i ? (const int32_t[4]){1, 2, 2, 3} : (const int32_t[4]){0, 1, 1, 2},
+                4 * sizeof(int32_t));
+        }
+        for (uint32_t n = 1 + rbli_rng_below(&rng, 3); n > 0; n--) {
+            size_t t = rbli_rng_below(&rng, sizeof targets / sizeof *targets);
+            size_t size = rbli_collection_size(c, targets[t].group);
+            switch (rbli_rng_below(&rng, 12)) {
+            case 0: {
+                const char *group = groups[rbli_rng_below(&rng, 6)];
+                size_t length = rbli_collection_size(c, group);
+                if (length) assert_ok(ctx, rbli_collection_resize(ctx, c, group, length - 1));
+                break;
+            }
+            case 1:
+                rbli_collection_remove(c, targets[t].group, targets[t].name);
+                break;
+            default:
+                if (size == 0) break;
+                assert_ok(ctx,
+                    rbli_collection_write(ctx, c, targets[t].group, targets[t].name, targets[t].type, &data));
+                ((int32_t *)data)[rbli_rng_below(&rng, (uint32_t)(size * targets[t].width))] =
+                    odd[rbli_rng_below(&rng, sizeof odd / sizeof *odd)];
+            }
+        }
+        rbli_tidy_options options = {seed % 2, seed / 2 % 2, seed / 4 % 2};
+        rbl_status status = rbli_tidy(ctx, c, &options, &report, &out);
+        if (status == RBL_OK) {
+            assert_ok(ctx, rbli_collection_validate(ctx, out, RBLI_VALIDATE_RANGES));
+            if (!report.fault) assert_ok(ctx, rbli_collection_validate(ctx, out, RBLI_VALIDATE_CLOSED));
+            repaired++;
+        } else {
+            if (status != RBL_ERR_COLLECTION) print_error("seed %u: status %d\n", seed, status);
+            assert_int_equal(status, RBL_ERR_COLLECTION);
+            assert_null(out);
+            refused++;
+        }
+        rbli_free(ctx, report.fault);
+        rbli_collection_release(out);
+        rbli_collection_release(c);
+        finish_context(ctx);
+    }
+    print_message("%zu repaired, %zu refused\n", repaired, refused);
+    assert_true(repaired > 300 && refused > 300);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -233,6 +311,7 @@ int main(void)
         cmocka_unit_test(links_to_what_is_not_theirs_are_cut),
         cmocka_unit_test(clusters_are_removed_only_when_asked),
         cmocka_unit_test(order_levels_and_roots_are_put_right),
+        cmocka_unit_test(random_damage_is_repaired_or_refused),
         cmocka_unit_test(faults_of_pieces_are_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
