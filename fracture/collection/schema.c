@@ -77,6 +77,9 @@ static const known_attribute known_attributes[] = {
     {"proximity", "area", RBL_DOUBLE, false, false},
     {"connection", "bones", RBL_INT32_2, false, false},
     {"connection", "area", RBL_DOUBLE, false, false},
+    {"hull_overlap", "a", RBL_CHAR, true, false},
+    {"hull_overlap", "b", RBL_CHAR, true, false},
+    {"hull_overlap", "depth", RBL_DOUBLE, false, false},
     {"negative_space", "center", RBL_VEC3, false, false},
     {"negative_space", "radius", RBL_DOUBLE, false, false},
 };

@@ -35,6 +35,12 @@ typedef struct solid_pair {
     bool overlaps, given_up, done;
 } solid_pair;
 
+/// Two pieces that overlap still.
+typedef struct leftover {
+    int32_t a, b; /* solids */
+    double depth;
+} leftover;
+
 typedef struct separation {
     const rbl_collection *in; /* with hulls of all pieces */
     const rbli_overlap_options *options;
@@ -46,6 +52,7 @@ typedef struct separation {
     size_t solid_count;
     RBLI_ARRAY(solid_pair) pairs;
     RBLI_ARRAY(int32_t) turn; /* pairs of one round */
+    RBLI_ARRAY(leftover) leftovers;
     rbli_overlap_report report;
 } separation;
 
@@ -57,6 +64,7 @@ static void separation_free(rbl_context *ctx, separation *s)
     rbli_free(ctx, s->world);
     rbli_free(ctx, s->pairs.data);
     rbli_free(ctx, s->turn.data);
+    rbli_free(ctx, s->leftovers.data);
     rbli_hull_rows_free(ctx, &s->rows);
 }
 
@@ -427,6 +435,30 @@ static rbl_status cut_block(rbl_context *ctx, size_t begin, size_t end, size_t b
     return RBL_OK;
 }
 
+/// Keeps a pair that was given up, unless cuts for others have parted it.
+static rbl_status keep_leftover(rbl_context *ctx, separation *s, const solid_pair *pair)
+{
+    const solid *p = &s->solids[pair->a], *q = &s->solids[pair->b];
+    double factor = 1 - s->options->shrink_percent / 100, center[3], least = nothing * fmax(p->size, q->size);
+    rbli_hull a = {0}, b = {0};
+    rbli_hull_overlap overlap;
+    rbl_status status = RBL_OK;
+    RBL_TRY(shrunk(ctx, p, factor, center, &a));
+    RBL_TRY(shrunk(ctx, q, factor, center, &b));
+    RBL_TRY(rbli_hull_find_overlap(ctx, &a, &b, -least, &overlap));
+    if (overlap.depth <= least) goto done;
+    if (s->report.given_up_pairs++ == 0) {
+        s->report.given_up[0] = p->bone;
+        s->report.given_up[1] = q->bone;
+    }
+    leftover left = {pair->a, pair->b, overlap.depth};
+    RBL_TRY(rbli_array_push(ctx, &s->leftovers, left));
+done:
+    rbli_hull_free(ctx, &a);
+    rbli_hull_free(ctx, &b);
+    return status;
+}
+
 /// Cuts all pairs, in rounds of pairs that share no hull.
 static rbl_status cut_pairs(rbl_context *ctx, separation *s)
 {
@@ -458,10 +490,7 @@ static rbl_status cut_pairs(rbl_context *ctx, separation *s)
     for (size_t i = 0; i < s->pairs.count; i++) {
         const solid_pair *pair = &s->pairs.data[i];
         s->report.cut_pairs += pair->done;
-        if (!pair->given_up) continue;
-        if (s->report.given_up_pairs++ > 0) continue;
-        s->report.given_up[0] = s->solids[pair->a].bone;
-        s->report.given_up[1] = s->solids[pair->b].bone;
+        if (pair->given_up) RBL_TRY(keep_leftover(ctx, s, pair));
     }
 done:
     rbli_free(ctx, taken);
@@ -470,6 +499,44 @@ done:
 }
 
 /* ---- the whole ---- */
+
+/// Names of the bones on one side of the pairs left.
+static rbl_status write_names(
+    rbl_context *ctx, const separation *s, rbl_collection *to, const char *attribute, bool second)
+{
+    rbl_status status = RBL_OK;
+    rbli_buffer *buffer = NULL;
+    const char **names = rbli_alloc(ctx, s->leftovers.count, sizeof *names);
+    if (!names) return RBL_ERR_NO_MEMORY;
+    for (size_t i = 0; i < s->leftovers.count; i++) {
+        const leftover *left = &s->leftovers.data[i];
+        names[i] =
+            rbli_collection_string(s->in, "bone", "name", (size_t)s->solids[second ? left->b : left->a].bone);
+    }
+    RBL_TRY(rbli_buffer_create_strings(ctx, s->leftovers.count, names, &buffer));
+    RBL_TRY(rbli_collection_set(ctx, to, "hull_overlap", attribute, buffer));
+done:
+    rbli_buffer_release(buffer);
+    rbli_free(ctx, names);
+    return status;
+}
+
+/// The group `hull_overlap`; none without such pairs.
+static rbl_status write_leftovers(rbl_context *ctx, const separation *s, rbl_collection *to)
+{
+    rbl_status status = RBL_OK;
+    double *depths;
+    rbli_collection_remove_group(to, "hull_overlap");
+    if (s->leftovers.count == 0) return RBL_OK;
+    RBL_TRY(rbli_collection_resize(ctx, to, "hull_overlap", s->leftovers.count));
+    RBL_TRY(write_names(ctx, s, to, "a", false));
+    RBL_TRY(write_names(ctx, s, to, "b", true));
+    RBL_TRY(rbli_collection_write(ctx, to, "hull_overlap", "depth", RBL_DOUBLE, (void **)&depths));
+    for (size_t i = 0; i < s->leftovers.count; i++)
+        depths[i] = s->leftovers.data[i].depth;
+done:
+    return status;
+}
 
 static rbl_status write_solids(rbl_context *ctx, separation *s, rbl_collection **out)
 {
@@ -496,6 +563,7 @@ static rbl_status write_solids(rbl_context *ctx, separation *s, rbl_collection *
     }
     RBL_TRY(rbli_collection_copy(ctx, s->in, &copy));
     RBL_TRY(rbli_hull_group_write(ctx, s->in, rows, count, copy));
+    RBL_TRY(write_leftovers(ctx, s, copy));
     *out = copy;
     copy = NULL;
 done:
@@ -512,7 +580,7 @@ static void tell(rbl_context *ctx, const separation *s)
     if (r->given_up_pairs > 0)
         rbli_warn(ctx,
             "%zu pair%s of hulls still overlap, since a cut would take more than can_remove_fraction (first: "
-            "\"%s\" and \"%s\")",
+            "\"%s\" and \"%s\"; all in hull_overlap)",
             r->given_up_pairs, r->given_up_pairs == 1 ? "" : "s",
             rbli_collection_string(s->in, "bone", "name", (size_t)r->given_up[0]),
             rbli_collection_string(s->in, "bone", "name", (size_t)r->given_up[1]));

@@ -35,7 +35,9 @@ typedef struct rbli_overlap_report {
 /// plane. Each cluster gets the hull of all hulls below it, unless that exceeds, and these are cut where they
 /// overlap other clusters of the same level, and pieces of that level or above, which are left whole. A
 /// cluster that loses too much has no hull: those of its children stand for it. A pair of pieces of which one
-/// would lose too much is given up and counted in a warning. Source: GEO §7.1.
+/// would lose too much is given up and counted in a warning; those that overlap at the end are listed in the
+/// group `hull_overlap`: names `a` and `b`, and `depth` (DOUBLE, how far they must be moved apart). Source: GEO
+/// §7.1.
 ///
 /// The plane: normal to the axis of least overlap, or to the line between the centres, whichever scores lower
 /// (overlap of the two projections by their union), in the middle of the overlap. Order: pairs that overlap
