@@ -1,6 +1,7 @@
 /// Parts of a mesh as soups of triangles, cut by planes. What a cut opens is closed by a fan of triangles
 /// around a point of the plane: they may overlap with either sign, which is all that volumes need, and they
-/// are left out of hulls, whose vertices always lie on the surface.
+/// are left out of hulls. Vertices of a part's hull lie on the surface, or are corners of the convex cell that
+/// its cuts leave, where that lies inside the solid: an extreme point inside the solid is one of the cell.
 
 #include "fracture/geometry/hull_decompose.h"
 
@@ -8,6 +9,7 @@
 #include <stdlib.h>
 
 #include "fracture/base/alloc.h"
+#include "fracture/geometry/winding.h"
 
 enum { MOST_PARTS = 64, MOST_EDGES = 6, AXIS_PLANES = 9, MOST_PLANES = 3 * MOST_EDGES + AXIS_PLANES };
 
@@ -18,9 +20,14 @@ typedef struct soup_triangle {
 
 typedef RBLI_ARRAY(soup_triangle) soup;
 
+typedef RBLI_ARRAY(double) coordinates; /* three for each point */
+
 /// A part under way.
 typedef struct part {
     soup triangles;
+    coordinates corners; /* of the cell, inside the solid */
+    double (*planes)[4]; /* [plane_count] normal · x ≤ offset: the cell */
+    size_t plane_count;
     rbli_hull hull;
     double error; /* how much volume its hull has too much; 0 when it cannot be cut */
 } part;
@@ -71,14 +78,17 @@ static double soup_volume(const soup *s)
     return sum / 6;
 }
 
-static rbl_status soup_hull(rbl_context *ctx, const soup *s, const rbli_hull_options *options, rbli_hull *out)
+static rbl_status soup_hull(rbl_context *ctx, const soup *s, const coordinates *corners,
+    const rbli_hull_options *options, rbli_hull *out)
 {
-    size_t count = 0;
-    double(*points)[3] = rbli_alloc(ctx, s->count, 3 * sizeof *points);
+    size_t count = 0, corner_count = corners->count / 3;
+    double(*points)[3] = rbli_alloc(ctx, 3 * s->count + corner_count, sizeof *points);
     if (!points) return RBL_ERR_NO_MEMORY;
     for (size_t t = 0; t < s->count; t++)
         for (int c = 0; !s->data[t].fan && c < 3; c++)
             memcpy(points[count++], s->data[t].corner[c], sizeof *points);
+    for (size_t i = 0; i < corner_count; i++)
+        memcpy(points[count++], corners->data + 3 * i, sizeof *points);
     rbl_status status = rbli_convex_hull(ctx, (const double(*)[3])points, count, options, out);
     rbli_free(ctx, points);
     return status;
@@ -172,37 +182,97 @@ done:
     return status;
 }
 
-static bool has_surface(const soup *s)
+static bool has_points(const soup *s, const coordinates *corners)
 {
+    if (corners->count > 0) return true;
     for (size_t t = 0; t < s->count; t++)
         if (!s->data[t].fan) return true;
     return false;
 }
 
+/// Where three planes meet; false when they hardly do.
+static bool meet(const double a[4], const double b[4], const double c[4], double out[3])
+{
+    double bc[3], ca[3], ab[3];
+    cross(b, c, bc);
+    cross(c, a, ca);
+    cross(a, b, ab);
+    double determinant = dot(a, bc);
+    if (fabs(determinant) < 1e-6) return false;
+    for (int k = 0; k < 3; k++)
+        out[k] = (a[3] * bc[k] + b[3] * ca[k] + c[3] * ab[k]) / determinant;
+    return true;
+}
+
+/// Corners that a plane makes of a part's cell, inside the solid; appended to both lists.
+static rbl_status add_corners(rbl_context *ctx, const part *from, const double plane[4],
+    const rbli_winding *solid, coordinates corners[2])
+{
+    rbl_status status = RBL_OK;
+    double low[3], high[3], size = 0, x[3];
+    rbli_hull_bounds(&from->hull, low, high);
+    for (int k = 0; k < 3; k++)
+        size = fmax(size, high[k] - low[k]);
+    for (size_t i = 0; i < from->plane_count; i++)
+        for (size_t j = i + 1; j < from->plane_count; j++) {
+            if (!meet(plane, from->planes[i], from->planes[j], x)) continue;
+            bool inside = true;
+            for (size_t p = 0; p < from->plane_count && inside; p++)
+                inside = p == i || p == j || dot(from->planes[p], x) - from->planes[p][3] <= 1e-9 * size;
+            for (int k = 0; k < 3 && inside; k++)
+                inside = x[k] >= low[k] - 1e-9 * size && x[k] <= high[k] + 1e-9 * size;
+            if (!inside || rbli_winding_number(solid, x, NULL) <= 0) continue;
+            for (int side = 0; side < 2; side++)
+                for (int k = 0; k < 3; k++)
+                    RBL_TRY(rbli_array_push(ctx, &corners[side], x[k]));
+        }
+done:
+    return status;
+}
+
+/// The corners of the cells on both sides of a plane.
+static rbl_status split_corners(rbl_context *ctx, const part *from, const double plane[4],
+    const rbli_winding *solid, coordinates corners[2])
+{
+    rbl_status status = RBL_OK;
+    for (size_t i = 0; i < from->corners.count; i += 3) {
+        int side = dot(plane, from->corners.data + i) > plane[3];
+        for (size_t k = 0; k < 3; k++)
+            RBL_TRY(rbli_array_push(ctx, &corners[side], from->corners.data[i + k]));
+    }
+    RBL_TRY(add_corners(ctx, from, plane, solid, corners));
+done:
+    return status;
+}
+
 /// The volume of the hulls on both sides of a plane; infinite when it does not cut or cuts too thin.
 static rbl_status try_plane(rbl_context *ctx, const part *from, const double plane[4], double min_thickness,
-    const rbli_hull_options *options, double *volume)
+    const rbli_winding *solid, const rbli_hull_options *options, double *volume)
 {
     rbl_status status = RBL_OK;
     soup sides[2] = {0};
+    coordinates corners[2] = {0};
     double range[2];
     *volume = HUGE_VAL;
     rbli_hull_range(&from->hull, plane, range);
     double least = fmax(min_thickness, 1e-3 * (range[1] - range[0]));
     if (!(plane[3] - range[0] > least && range[1] - plane[3] > least)) return RBL_OK;
     RBL_TRY(split(ctx, from, plane, sides));
-    if (!has_surface(&sides[0]) || !has_surface(&sides[1])) goto done;
+    RBL_TRY(split_corners(ctx, from, plane, solid, corners));
+    if (!has_points(&sides[0], &corners[0]) || !has_points(&sides[1], &corners[1])) goto done;
     double sum = 0;
     for (int i = 0; i < 2; i++) {
         rbli_hull hull;
-        RBL_TRY(soup_hull(ctx, &sides[i], options, &hull));
+        RBL_TRY(soup_hull(ctx, &sides[i], &corners[i], options, &hull));
         sum += hull.volume;
         rbli_hull_free(ctx, &hull);
     }
     *volume = sum;
 done:
-    rbli_free(ctx, sides[0].data);
-    rbli_free(ctx, sides[1].data);
+    for (int i = 0; i < 2; i++) {
+        rbli_free(ctx, sides[i].data);
+        rbli_free(ctx, corners[i].data);
+    }
     return status;
 }
 
@@ -328,6 +398,8 @@ static size_t axis_planes(const rbli_hull *hull, double (*planes)[4])
 static void part_free(rbl_context *ctx, part *p)
 {
     rbli_free(ctx, p->triangles.data);
+    rbli_free(ctx, p->corners.data);
+    rbli_free(ctx, p->planes);
     rbli_hull_free(ctx, &p->hull);
     *p = (part){0};
 }
@@ -335,7 +407,7 @@ static void part_free(rbl_context *ctx, part *p)
 /// Hull and error of a part that has its triangles.
 static rbl_status finish_part(rbl_context *ctx, part *p, const rbli_hull_options *options)
 {
-    rbl_status status = soup_hull(ctx, &p->triangles, options, &p->hull);
+    rbl_status status = soup_hull(ctx, &p->triangles, &p->corners, options, &p->hull);
     if (status != RBL_OK) return status;
     p->error = p->hull.thickened ? 0 : fmax(0, p->hull.volume - soup_volume(&p->triangles));
     return RBL_OK;
@@ -343,7 +415,8 @@ static rbl_status finish_part(rbl_context *ctx, part *p, const rbli_hull_options
 
 /// The best plane to cut a part by; `*found` false: there is none.
 static rbl_status choose_plane(rbl_context *ctx, const part *p, const double (*planes)[4], size_t plane_count,
-    const rbli_decompose_options *options, const rbli_hull_options *exact, double best[4], bool *found)
+    const rbli_decompose_options *options, const rbli_winding *solid, const rbli_hull_options *exact,
+    double best[4], bool *found)
 {
     rbl_status status = RBL_OK;
     double axis[AXIS_PLANES][4], low[3], high[3], least = p->hull.volume * (1 - 1e-6);
@@ -353,7 +426,7 @@ static rbl_status choose_plane(rbl_context *ctx, const part *p, const double (*p
         const double *plane = i < plane_count ? planes[i] : axis[i - plane_count];
         double volume;
         if (rbli_cancelled(ctx)) RBL_TRY(RBL_ERR_CANCELLED);
-        RBL_TRY(try_plane(ctx, p, plane, options->min_thickness, exact, &volume));
+        RBL_TRY(try_plane(ctx, p, plane, options->min_thickness, solid, exact, &volume));
         if (volume >= least) continue;
         least = volume;
         memcpy(best, plane, 4 * sizeof *best);
@@ -367,24 +440,41 @@ static rbl_status choose_plane(rbl_context *ctx, const part *p, const double (*p
         if (high[k] - low[k] > high[longest] - low[longest]) longest = k;
     double volume;
     memcpy(best, axis[3 * longest + 1], 4 * sizeof *best);
-    RBL_TRY(try_plane(ctx, p, best, options->min_thickness, exact, &volume));
+    RBL_TRY(try_plane(ctx, p, best, options->min_thickness, solid, exact, &volume));
     *found = volume < HUGE_VAL;
 done:
     return status;
 }
 
+/// The cell of a part and one plane more.
+static rbl_status copy_planes(
+    rbl_context *ctx, const part *from, const double plane[4], double sign, part *to)
+{
+    to->planes = rbli_alloc(ctx, from->plane_count + 1, sizeof *to->planes);
+    if (!to->planes) return RBL_ERR_NO_MEMORY;
+    if (from->plane_count > 0) memcpy(to->planes, from->planes, from->plane_count * sizeof *to->planes);
+    for (int k = 0; k < 4; k++)
+        to->planes[from->plane_count][k] = sign * plane[k];
+    to->plane_count = from->plane_count + 1;
+    return RBL_OK;
+}
+
 /// Cuts parts[which] in two, the second half at the end.
 static rbl_status cut_part(rbl_context *ctx, part *parts, size_t count, size_t which, const double plane[4],
-    const rbli_hull_options *exact)
+    const rbli_winding *solid, const rbli_hull_options *exact)
 {
     rbl_status status = RBL_OK;
     part halves[2] = {0};
     soup sides[2] = {0};
+    coordinates corners[2] = {0};
     status = split(ctx, &parts[which], plane, sides);
-    halves[0].triangles = sides[0];
-    halves[1].triangles = sides[1];
-    for (int i = 0; status == RBL_OK && i < 2; i++)
-        status = finish_part(ctx, &halves[i], exact);
+    if (status == RBL_OK) status = split_corners(ctx, &parts[which], plane, solid, corners);
+    for (int i = 0; i < 2; i++) {
+        halves[i].triangles = sides[i];
+        halves[i].corners = corners[i];
+        if (status == RBL_OK) status = copy_planes(ctx, &parts[which], plane, i == 0 ? 1 : -1, &halves[i]);
+        if (status == RBL_OK) status = finish_part(ctx, &halves[i], exact);
+    }
     if (status == RBL_OK) {
         part_free(ctx, &parts[which]);
         parts[which] = halves[0];
@@ -402,6 +492,7 @@ static rbl_status cut_all(rbl_context *ctx, const rbli_mesh_view *mesh, const rb
 {
     rbl_status status = RBL_OK;
     double planes[MOST_PLANES][4], low[3], high[3], size = 0;
+    rbli_winding *solid = NULL;
     size_t plane_count = 0, most = options->max_hulls + options->additional_splits;
     double good = options->error_tolerance * options->error_tolerance * options->error_tolerance;
     if (options->max_hulls == 0 || most > MOST_PARTS) most = MOST_PARTS;
@@ -410,6 +501,7 @@ static rbl_status cut_all(rbl_context *ctx, const rbli_mesh_view *mesh, const rb
         size = fmax(size, high[k] - low[k]);
     good = fmax(good, 1e-6 * parts[0].hull.volume);
     RBL_TRY(concave_planes(ctx, mesh, size, planes, &plane_count));
+    RBL_TRY(rbli_winding_create(ctx, mesh, &solid));
     while (*count < most) {
         size_t worst = 0;
         double plane[4];
@@ -417,16 +509,17 @@ static rbl_status cut_all(rbl_context *ctx, const rbli_mesh_view *mesh, const rb
         for (size_t i = 1; i < *count; i++)
             if (parts[i].error > parts[worst].error) worst = i;
         if (parts[worst].error <= good) break;
-        RBL_TRY(choose_plane(
-            ctx, &parts[worst], (const double(*)[4])planes, plane_count, options, exact, plane, &found));
+        RBL_TRY(choose_plane(ctx, &parts[worst], (const double(*)[4])planes, plane_count, options, solid,
+            exact, plane, &found));
         if (!found) {
             parts[worst].error = 0;
             continue;
         }
-        RBL_TRY(cut_part(ctx, parts, *count, worst, plane, exact));
+        RBL_TRY(cut_part(ctx, parts, *count, worst, plane, solid, exact));
         ++*count;
     }
 done:
+    rbli_winding_destroy(ctx, solid);
     return status;
 }
 

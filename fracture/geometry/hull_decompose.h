@@ -21,7 +21,8 @@ rbli_decompose_options rbli_decompose_default_options(void);
 /// are enough parts: of planes through concave edges (along either facet and between them) and planes across
 /// the axes, the one that leaves the least volume of hulls; if none improves, through the middle. Then pairs
 /// are merged that add least (hull_merge.h). Like V-HACD and CoACD (Wei et al. 2022), but on the exact
-/// surface: parts are kept as clipped triangles, so nothing is lost to voxels.
+/// surface: parts are kept as clipped triangles, so nothing is lost to voxels, and their hulls hold all of the
+/// solid, also what no surface is near.
 /// @param mesh closed; triangles may be a part of an array, positions are indexed as they are
 /// @param hull budget and so on of the hulls
 /// @param out  set on success only; rbli_hull_set_free. At least one hull.

@@ -1,4 +1,6 @@
 #include "fracture/geometry/hull_decompose.h"
+#include "fracture/geometry/primitive.h"
+#include "fracture/geometry/winding.h"
 #include "tests/geometry/hull_check.h"
 
 static const int32_t box_faces[12][3] = {{0, 2, 3}, {0, 3, 1}, {4, 5, 7}, {4, 7, 6}, {0, 1, 5}, {0, 5, 4},
@@ -185,6 +187,47 @@ static void a_ring_is_held_and_its_hole_is_free(void **state)
     finish_context(ctx);
 }
 
+/// A ball with dents is cut so often that some parts have no surface: nothing of its inside may be lost.
+static void the_inside_is_held_too(void **state)
+{
+    (void)state;
+    rbl_context *ctx = make_context(1);
+    rbli_primitive ball;
+    rbli_winding *winding;
+    assert_ok(ctx, rbli_primitive_make(ctx, RBLI_PRIMITIVE_SPHERE, (double[3]){2, 2, 2}, 16, &ball));
+    for (size_t i = 0; i < ball.vertex_count; i++)
+        for (int k = 0; k < 3; k++)
+            ball.positions[i][k] *= i % 5 == 0 ? 0.55 : i % 3 == 0 ? 0.8 : 1;
+    rbli_mesh_view mesh = {(const double(*)[3])ball.positions, ball.vertex_count,
+        (const int32_t(*)[3])ball.triangles, ball.triangle_count};
+    assert_ok(ctx, rbli_winding_create(ctx, &mesh, &winding));
+    rbli_decompose_options options = rbli_decompose_default_options();
+    rbli_hull_options hull = rbli_hull_default_options();
+    rbli_rng rng = rbli_rng_make(9, RBLI_RNG_TEST, 0);
+    for (size_t most = 6; most < 60; most *= 3) {
+        rbli_hull_set set;
+        size_t inside = 0;
+        options.max_hulls = most;
+        assert_ok(ctx, rbli_hull_decompose(ctx, &mesh, &options, &hull, &set));
+        assert_true(set.count > 3 && set.count <= most);
+        for (size_t i = 0; i < set.count; i++)
+            check_hull(&set.hulls[i]);
+        for (int i = 0; i < 3000; i++) {
+            double p[3];
+            for (int k = 0; k < 3; k++)
+                p[k] = 2 * rbli_rng_double(&rng) - 1;
+            if (rbli_winding_number(winding, p, NULL) <= 0) continue;
+            inside++;
+            assert_true(inside_any(&set, p));
+        }
+        assert_true(inside > 500);
+        rbli_hull_set_free(ctx, &set);
+    }
+    rbli_winding_destroy(ctx, winding);
+    rbli_primitive_free(ctx, &ball);
+    finish_context(ctx);
+}
+
 static void spheres_lie_in_the_empty_space(void **state)
 {
     (void)state;
@@ -216,6 +259,7 @@ int main(void)
         cmocka_unit_test(many_hulls_are_merged_by_halves),
         cmocka_unit_test(an_l_becomes_two_boxes),
         cmocka_unit_test(a_ring_is_held_and_its_hole_is_free),
+        cmocka_unit_test(the_inside_is_held_too),
         cmocka_unit_test(spheres_lie_in_the_empty_space),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
