@@ -278,7 +278,10 @@ static void qhull_edges(size_t count, double offset, unsigned char *pairs)
             for (int j = 0; j < n; j++)
                 if (corners[i] < corners[j]) pairs[(size_t)corners[i] * count + (size_t)corners[j]] |= 1;
     }
-    qh_freeqhull(&qh, True);
+    int long_count, long_bytes;
+    qh_freeqhull(&qh, False);
+    qh_memfreeshort(&qh, &long_count, &long_bytes);
+    assert_int_equal(long_bytes, 0);
     free(copy);
 }
 
