@@ -19,7 +19,6 @@ typedef struct corner {
     int32_t vertex;     /* of the old complex; −1: made by clipping */
     int32_t facets[3];  /* of the cell as it came; the first three */
     int8_t facet_count; /* 4: more than three */
-    int8_t sign;
 } corner;
 
 /// A facet's plane: unit outward normal, and offset from the cell's first vertex.
@@ -53,6 +52,7 @@ typedef struct eroder {
     RBLI_ARRAY(corner) corners;
     RBLI_ARRAY(facet_plane) planes;
     RBLI_ARRAY(double) places;   /* [3 ×] where corners move */
+    RBLI_ARRAY(int8_t) signs;    /* of corners against the clipping plane; 1: clipped off */
     RBLI_ARRAY(cell_side) sides; /* of the cell, outward */
     RBLI_ARRAY(int32_t) loops;
     RBLI_ARRAY(crossing) crossings;
@@ -88,7 +88,7 @@ static rbl_status load_cell(eroder *e, size_t cell)
     rbl_status status = RBL_OK;
     const rbli_cell_complex *k = e->k;
     const double *base = k->vertices[k->facet_vertices[k->facet_start[e->facets[e->start[cell]]]]];
-    e->corners.count = 0;
+    e->corners.count = e->signs.count = 0;
     e->sides.count = e->loops.count = 0;
     for (int32_t i = e->start[cell]; i < e->start[cell + 1]; i++) {
         int32_t f = e->facets[i], begin = k->facet_start[f], count = k->facet_start[f + 1] - begin;
@@ -104,6 +104,7 @@ static rbl_status load_cell(eroder *e, size_t cell)
                     made.x[a] = k->vertices[vertex][a] - base[a];
                 at = e->corner_of[vertex] = (int32_t)e->corners.count;
                 RBL_TRY(rbli_array_push(e->ctx, &e->corners, made));
+                RBL_TRY(rbli_array_push(e->ctx, &e->signs, (int8_t)0));
             }
             corner *c = &e->corners.data[at];
             if (c->facet_count < 3) c->facets[c->facet_count] = i - e->start[cell];
@@ -161,6 +162,7 @@ static rbl_status cross_edge(eroder *e, int32_t a, int32_t b, int32_t *out)
         made.x[k] = p->x[k] + t * (q->x[k] - p->x[k]);
     *out = (int32_t)e->corners.count;
     RBL_TRY(rbli_array_push(e->ctx, &e->corners, made));
+    RBL_TRY(rbli_array_push(e->ctx, &e->signs, (int8_t)0));
     RBL_TRY(rbli_array_push(e->ctx, &e->crossings, ((crossing){low, high, *out})));
 done:
     return status;
@@ -171,21 +173,26 @@ static rbl_status clip_side(eroder *e, cell_side *s)
 {
     rbl_status status = RBL_OK;
     int32_t first = s->first, count = s->count;
-    bool below = false, above = false;
+    const int8_t *signs = e->signs.data;
+    bool below = false, above = false, on = false;
     for (int32_t i = 0; i < count; i++) {
-        below |= e->corners.data[e->loops.data[first + i]].sign < 0;
-        above |= e->corners.data[e->loops.data[first + i]].sign > 0;
+        int8_t sign = signs[e->loops.data[first + i]];
+        below |= sign < 0;
+        above |= sign > 0;
+        on |= sign == 0;
     }
+    if (!above && !on) return RBL_OK;
     if (below && above) {
         RBL_TRY(rbli_array_reserve(e->ctx, &e->loops, 2 * (size_t)count));
         s->first = (int32_t)e->loops.count;
         for (int32_t i = 0; i < count; i++) {
             int32_t a = e->loops.data[first + i], b = e->loops.data[first + (i + 1 < count ? i + 1 : 0)];
-            int8_t from = e->corners.data[a].sign, to = e->corners.data[b].sign;
+            int8_t from = signs[a], to = signs[b];
             if (from <= 0) e->loops.data[e->loops.count++] = a;
             if (from * to < 0) {
                 int32_t made;
                 RBL_TRY(cross_edge(e, a, b, &made));
+                signs = e->signs.data;
                 e->loops.data[e->loops.count++] = made;
             }
         }
@@ -195,8 +202,7 @@ static rbl_status clip_side(eroder *e, cell_side *s)
     const int32_t *loop = e->loops.data + s->first;
     for (int32_t i = 0; i < s->count; i++) {
         int32_t a = loop[i], b = loop[i + 1 < s->count ? i + 1 : 0];
-        if (e->corners.data[a].sign == 0 && e->corners.data[b].sign == 0)
-            RBL_TRY(rbli_array_push(e->ctx, &e->rim, ((rim_edge){a, b})));
+        if (signs[a] == 0 && signs[b] == 0) RBL_TRY(rbli_array_push(e->ctx, &e->rim, ((rim_edge){a, b})));
     }
 done:
     return status;
@@ -267,11 +273,12 @@ static rbl_status clip_cell(eroder *e, const facet_plane *plane, bool *left)
     const double *normal = plane->normal, offset = plane->offset - e->distance;
     for (size_t i = 0; i < e->corners.count; i++) {
         corner *c = &e->corners.data[i];
-        if (c->sign > 0) continue; /* clipped off before */
+        if (e->signs.data[i] > 0) continue; /* clipped off before */
         c->height = normal[0] * c->x[0] + normal[1] * c->x[1] + normal[2] * c->x[2] - offset;
-        c->sign = c->height > e->tolerance ? 1 : c->height < -e->tolerance ? -1 : 0;
-        above |= c->sign > 0;
-        below |= c->sign < 0;
+        int8_t sign = c->height > e->tolerance ? 1 : c->height < -e->tolerance ? -1 : 0;
+        e->signs.data[i] = sign;
+        above |= sign > 0;
+        below |= sign < 0;
     }
     *left = below;
     if (!above || !below) return RBL_OK;
@@ -491,6 +498,7 @@ done:
     rbli_free(ctx, e.facets);
     rbli_free(ctx, e.corner_of);
     rbli_free(ctx, e.corners.data);
+    rbli_free(ctx, e.signs.data);
     rbli_free(ctx, e.planes.data);
     rbli_free(ctx, e.places.data);
     rbli_free(ctx, e.crossings.data);

@@ -48,7 +48,8 @@ rbl_status rbli_cut(rbl_context *ctx, const rbli_mesh_view *mesh, const rbli_cel
     cut_state state = {.mesh_view = mesh,
         .complex_view = complex,
         .split_islands = !options || options->split_islands,
-        .dropped_cells = drop ? complex->outside_cell_count : 0};
+        .dropped_cells = drop ? complex->outside_cell_count : 0,
+        .contacts_only = options && options->contacts_only};
     rbli_cut_result *result = NULL;
     RBL_TRY_ALLOC(result = rbli_calloc(ctx, 1, sizeof *result));
     double before = now_ms();

@@ -10,6 +10,9 @@ typedef struct rbli_cut_options {
     bool split_islands; /* default true: unconnected parts of a cell become pieces of their own */
     bool drop_outside;  /* default false; true: what lies in the complex's outside cells is no piece, which is
                            cheaper than to drop such pieces afterwards */
+    bool
+        contacts_only; /* default false; true: pieces have cells, volumes and contacts, but no vertices; triangles
+                           only where their cell has several pieces, without corners and weights */
 } rbli_cut_options;
 
 /// Two pieces that share facets.

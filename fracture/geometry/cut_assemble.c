@@ -234,7 +234,9 @@ done:
     return status;
 }
 
-static rbl_status store_triangles(rbl_context *ctx, assembly_worker *w, assembly_block *out, size_t first)
+/// @param vertices  they were stored, so corners have numbers
+static rbl_status store_triangles(
+    rbl_context *ctx, assembly_worker *w, assembly_block *out, size_t first, bool vertices)
 {
     rbl_status status = RBL_OK;
     const cut_cell *c = &w->cell;
@@ -255,8 +257,9 @@ static rbl_status store_triangles(rbl_context *ctx, assembly_worker *w, assembly
         cut_cell_triangle *stored = &out->triangles.data[base + (size_t)w->start.data[piece]++];
         *stored = *t;
         for (int corner = 0; corner < 3; corner++)
-            stored->v[corner] = w->renumber.data[t->v[corner]];
-        out->weighted_count += (size_t)t->weighted;
+            stored->v[corner] = vertices ? w->renumber.data[t->v[corner]] : 0;
+        stored->weighted = t->weighted && vertices;
+        out->weighted_count += (size_t)stored->weighted;
     }
 done:
     return status;
@@ -312,12 +315,14 @@ static rbl_status assemble_cell(
     for (size_t i = 0; i < c->parts.count; i++)
         if (c->parts.data[i].piece >= 0)
             out->pieces.data[first + (size_t)c->parts.data[i].piece].volume += c->parts.data[i].volume;
-    if (c->whole) {
+    if (a->state->contacts_only) {
+        if (c->pieces.count > 1) RBL_TRY(store_triangles(ctx, w, out, first, false));
+    } else if (c->whole) {
         out->weighted_count += items.count[1];
         RBL_TRY(store_whole(ctx, c, out, first));
     } else {
         RBL_TRY(store_vertices(ctx, w, out, first));
-        RBL_TRY(store_triangles(ctx, w, out, first));
+        RBL_TRY(store_triangles(ctx, w, out, first, true));
     }
 done:
     return status;
@@ -391,7 +396,8 @@ static void write_triangles(const cut_state *s, const assembly_block *b, const p
 static void write_block(const cut_state *s, const assembly_block *b, rbli_cut_result *r)
 {
     if (b->pieces.count == 0) return;
-    memcpy(r->positions + b->first_vertex, b->positions.data, b->positions.count * sizeof(cut_point));
+    if (b->positions.count)
+        memcpy(r->positions + b->first_vertex, b->positions.data, b->positions.count * sizeof(cut_point));
     for (size_t v = 0; v < b->vertex_ids.count; v++) {
         int32_t id = b->vertex_ids.data[v];
         r->vertex_source[b->first_vertex + v] = id >= 0 && (size_t)id < s->mesh_view->vertex_count ? id : -1;

@@ -625,7 +625,7 @@ rbl_status cut_cell_build(rbl_context *ctx, const cut_state *state, const cut_it
 {
     rbl_status status = RBL_OK;
     RBL_TRY(gather(ctx, state, items, cell));
-    RBL_TRY(separate_edges(ctx, state, cell, items->count[0]));
+    if (!state->contacts_only) RBL_TRY(separate_edges(ctx, state, cell, items->count[0]));
     RBL_TRY(find_parts(ctx, cell));
     RBL_TRY(own_parts(ctx, state, cell));
     RBL_TRY(number_pieces(ctx, cell));

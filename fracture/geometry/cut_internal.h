@@ -141,6 +141,7 @@ typedef struct cut_state {
     const rbli_cell_complex *complex_view;
     bool split_islands;
     size_t dropped_cells; /* so many cells at the end give no pieces */
+    bool contacts_only;
     /* The union of two meshes: the complex is the second mesh, its triangles the facets between cell 0 inside
        and cell 1 outside; the mesh grows instead of shrinking, labels are windings of the complex, and
        regions are traced 1 − winding times. */

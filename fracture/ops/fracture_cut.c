@@ -203,7 +203,7 @@ static rbl_status cut_bone(rbl_context *ctx, const fracture_job *job, bone_cut *
         RBL_TRY(rbli_join_near_islands(
             ctx, cut->result, job->options->close_vertex_distance, job->options->bridge_distance));
     if (gapless && options.drop_outside) {
-        options.drop_outside = false;
+        options = (rbli_cut_options){.split_islands = options.split_islands, .contacts_only = true};
         RBL_TRY(rbli_cut(ctx, &cut->mesh, gapless, &options, &whole));
         RBL_TRY(rbli_contacts_across_gaps(
             ctx, cut->result, k->cell_site, whole, gapless->cell_site, cut->mesh.triangle_count));

@@ -217,6 +217,64 @@ static void cutting_by_an_eroded_complex_gives_closed_pieces(void **state)
     finish_context(ctx);
 }
 
+/// A smaller question gives the same answer: without the gap, and contacts alone.
+static void parts_of_a_cut_are_those_of_the_whole(void **state)
+{
+    (void)state;
+    rbl_context *ctx = make_context(2);
+    test_mesh mesh = make_sphere(14, 0.45, 0.1);
+    rbli_rng rng = rbli_rng_make(10, RBLI_RNG_TEST, 3);
+    double sites[60][3];
+    for (int i = 0; i < 60; i++)
+        for (int a = 0; a < 3; a++)
+            sites[i][a] = rbli_rng_double(&rng);
+    for (size_t v = 0; v < mesh.vertex_count; v++)
+        for (int a = 0; a < 3; a++)
+            mesh.positions[v][a] += 0.5;
+    rbli_mesh_view view = view_of(&mesh);
+    rbli_cell_complex *k = NULL, *eroded = NULL;
+    rbli_cut_result *all = NULL, *inner = NULL, *bare = NULL;
+    rbli_cut_options options = {.split_islands = true};
+    assert_ok(
+        ctx, rbli_voronoi_complex(ctx, (const double(*)[3])sites, 60, unit_min, unit_max, NULL, NULL, &k));
+    assert_ok(ctx, rbli_complex_erode(ctx, k, 0.01, NULL, &eroded));
+    assert_ok(ctx, rbli_cut(ctx, &view, eroded, &options, &all));
+    options.drop_outside = true;
+    assert_ok(ctx, rbli_cut(ctx, &view, eroded, &options, &inner));
+    assert_true(inner->outside_dropped);
+    assert_false(all->outside_dropped);
+    size_t count = 0; /* the gap is the last cell, so its pieces come last */
+    while (count < all->piece_count && all->piece_cell[count] < (int32_t)eroded->cell_count - 1)
+        count++;
+    assert_true(count < all->piece_count);
+    assert_int_equal(inner->piece_count, count);
+    assert_int_equal(inner->vertex_count, (size_t)all->vertex_start[count]);
+    assert_int_equal(inner->triangle_count, (size_t)all->triangle_start[count]);
+    assert_memory_equal(inner->positions, all->positions, inner->vertex_count * sizeof *inner->positions);
+    assert_memory_equal(inner->triangles, all->triangles, inner->triangle_count * sizeof *inner->triangles);
+    assert_memory_equal(inner->piece_volume, all->piece_volume, count * sizeof *inner->piece_volume);
+    rbli_cut_result_destroy(ctx, all);
+    rbli_cut_result_destroy(ctx, inner);
+
+    options = (rbli_cut_options){.split_islands = true};
+    assert_ok(ctx, rbli_cut(ctx, &view, k, &options, &all));
+    options.contacts_only = true;
+    assert_ok(ctx, rbli_cut(ctx, &view, k, &options, &bare));
+    assert_int_equal(bare->piece_count, all->piece_count);
+    assert_int_equal(bare->vertex_count, 0);
+    assert_int_equal(bare->contact_count, all->contact_count);
+    assert_memory_equal(bare->piece_cell, all->piece_cell, all->piece_count * sizeof *all->piece_cell);
+    assert_memory_equal(bare->contacts, all->contacts, all->contact_count * sizeof *all->contacts);
+    for (size_t p = 0; p < all->piece_count; p++)
+        assert_close(bare->piece_volume[p], all->piece_volume[p], 1e-15);
+    rbli_cut_result_destroy(ctx, all);
+    rbli_cut_result_destroy(ctx, bare);
+    rbli_cell_complex_destroy(ctx, eroded);
+    rbli_cell_complex_destroy(ctx, k);
+    free_mesh(&mesh);
+    finish_context(ctx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -224,6 +282,7 @@ int main(void)
         cmocka_unit_test(gaps_of_random_cells_are_as_wide_as_asked_for),
         cmocka_unit_test(gaps_between_bricks_are_as_wide_as_asked_for),
         cmocka_unit_test(cutting_by_an_eroded_complex_gives_closed_pieces),
+        cmocka_unit_test(parts_of_a_cut_are_those_of_the_whole),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,7 @@
 #include "tests/nodes/node_help.h"
 
+#include <math.h>
+
 /* Cutter nodes: grout, mortar, bricks, and what they say. */
 
 #define BOX "\"box\": {\"type\": \"MakePrimitive\", \"params\": {\"shape\": \"box\", \"size\": [4, 2, 1]}},"
@@ -82,6 +84,82 @@ static void grout_of_voronoi_cells_is_the_parameter(void **state)
     const double(*high)[3] = rbli_collection_read(c, "geometry", "bounds_max", RBL_VEC3);
     assert_int_equal(rbli_collection_size(c, "geometry"), 2);
     assert_close(low[1][0] - high[0][0], 0.3, 1e-12);
+    end_run(&g);
+}
+
+/// The gap between two pieces along a direction.
+static double gap_along(const rbl_collection *c, const double n[3])
+{
+    const int32_t *start = rbli_collection_read(c, "geometry", "vertex_start", RBL_INT32);
+    const int32_t *count = rbli_collection_read(c, "geometry", "vertex_count", RBL_INT32);
+    const double(*p)[3] = rbli_collection_read(c, "vertex", "position", RBL_VEC3);
+    double low[2] = {HUGE_VAL, HUGE_VAL}, high[2] = {-HUGE_VAL, -HUGE_VAL};
+    double length = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
+    assert_int_equal(rbli_collection_size(c, "geometry"), 2);
+    for (int g = 0; g < 2; g++)
+        for (int32_t v = start[g]; v < start[g] + count[g]; v++) {
+            double x = (n[0] * p[v][0] + n[1] * p[v][1] + n[2] * p[v][2]) / length;
+            low[g] = fmin(low[g], x);
+            high[g] = fmax(high[g], x);
+        }
+    return fmax(low[0] - high[1], low[1] - high[0]);
+}
+
+static int compare_doubles(const void *pa, const void *pb)
+{
+    double a = *(const double *)pa, b = *(const double *)pb;
+    return a < b ? -1 : a > b;
+}
+
+/// Measured on the pieces: oblique cuts of planes and Voronoi cells, and all joints of a stack of bricks.
+static void measured_gaps_are_the_grout(void **state)
+{
+    (void)state;
+    const double plane[3] = {3, 1, -2}, bisector[3] = {1.3, 0.7, 0.2};
+    graph_run g =
+        run_nodes(BOX "\"cut\": {\"type\": \"PlaneCutter\", \"in\": {\"collection\": \"box\"}, "
+                      "\"params\": {\"planes\": [{\"point\": [0.1, 0.2, 0], \"normal\": [3, 1, -2]}], "
+                      "\"grout\": 0.0371}}",
+            RBL_OK);
+    assert_close(gap_along(collection_of(&g, "cut.collection"), plane), 0.0371, 1e-12);
+    end_run(&g);
+    g = run_nodes(BOX
+        "\"sites\": {\"type\": \"MakePoints\", \"params\": {\"points\": [[-0.6, -0.4, 0], [0.7, "
+        "0.3, 0.2]]}}, \"cut\": {\"type\": \"VoronoiFracture\", \"in\": {\"collection\": \"box\", "
+        "\"points\": \"sites\"}, \"params\": {\"grout\": 0.0371}}",
+        RBL_OK);
+    assert_close(gap_along(collection_of(&g, "cut.collection"), bisector), 0.0371, 1e-12);
+    end_run(&g);
+    g = run_nodes(BOX
+        "\"cut\": {\"type\": \"BrickCutter\", \"in\": {\"collection\": \"box\"}, \"params\": "
+        "{\"bond\": \"stack\", \"length\": 0.9, \"height\": 0.4, \"depth\": 0.45, \"grout\": 0.0371, "
+        "\"keep_mortar\": false}}",
+        RBL_OK);
+    const rbl_collection *c = collection_of(&g, "cut.collection");
+    const double(*low)[3] = rbli_collection_read(c, "geometry", "bounds_min", RBL_VEC3);
+    const double(*high)[3] = rbli_collection_read(c, "geometry", "bounds_max", RBL_VEC3);
+    size_t count = rbli_collection_size(c, "geometry");
+    double *starts = malloc(count * sizeof *starts), *ends = malloc(count * sizeof *ends);
+    for (int axis = 0; axis < 3; axis++) {
+        size_t joints = 0;
+        for (size_t i = 0; i < count; i++) {
+            starts[i] = low[i][axis];
+            ends[i] = high[i][axis];
+        }
+        qsort(starts, count, sizeof *starts, compare_doubles);
+        qsort(ends, count, sizeof *ends, compare_doubles);
+        for (size_t i = 0; i + 1 < count; i++) { /* the bricks of a row end where none has begun */
+            if (ends[i + 1] - ends[i] < 0.1) continue;
+            size_t next = 0;
+            while (starts[next] < ends[i])
+                next++;
+            assert_close(starts[next] - ends[i], 0.0371, 1e-12);
+            joints++;
+        }
+        assert_true(joints >= 2);
+    }
+    free(starts);
+    free(ends);
     end_run(&g);
 }
 
@@ -209,6 +287,7 @@ int main(void)
         cmocka_unit_test(mortar_is_kept_when_asked_for),
         cmocka_unit_test(cells_thinner_than_the_grout_are_counted),
         cmocka_unit_test(grout_of_voronoi_cells_is_the_parameter),
+        cmocka_unit_test(measured_gaps_are_the_grout),
         cmocka_unit_test(bricks_with_mortar_fill_the_object),
         cmocka_unit_test(bricks_without_grout_touch),
         cmocka_unit_test(bricks_say_what_is_wrong),
