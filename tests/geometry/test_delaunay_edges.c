@@ -262,12 +262,12 @@ static void equal_points_are_joined_to_the_first(void **state)
 static void qhull_edges(size_t count, double offset, unsigned char *pairs)
 {
     qhT qh;
-    memset(&qh, 0, sizeof qh);
+    qh_zero(&qh, stderr);
     coordT *copy = malloc(count * 3 * sizeof *copy);
     for (size_t i = 0; i < 3 * count; i++)
         copy[i] = points[i / 3][i % 3] - offset; /* it loses digits far from the origin */
     char flags[] = "qhull d Qbb Qc Q12";
-    assert_int_equal(qh_new_qhull(&qh, 3, (int)count, copy, False, flags, NULL, NULL), 0);
+    assert_int_equal(qh_new_qhull(&qh, 3, (int)count, copy, False, flags, NULL, stderr), 0);
     facetT *facet;
     vertexT *vertex, **vertexp;
     for (facet = qh.facet_list; facet && facet->next; facet = facet->next) {

@@ -28,7 +28,8 @@ static void grout_does_not_part_neighbours(void **state)
     graph_run whole = run_nodes(CUT("0") AFTER("near", "Proximity", "cut", ""), RBL_OK);
     graph_run g = run_nodes(
         CUT("0.01") AFTER("near", "Proximity", "cut", "\"contact_area\": \"geometry\"")
-            AFTER("faces", "Proximity", "cut", "\"recorded\": false") AFTER("hulls", "Proximity", "cut",
+            AFTER("faces", "Proximity", "cut", "\"recorded\": false") AFTER("across", "Proximity", "cut",
+                "\"recorded\": false, \"tolerance\": 0.0101") AFTER("hulls", "Proximity", "cut",
                 "\"method\": \"convex_hull\", \"distance_threshold\": 0.0101") AFTER("touching", "Proximity",
                 "cut", "\"method\": \"convex_hull\", \"distance_threshold\": 0.0099"),
         RBL_OK);
@@ -37,6 +38,7 @@ static void grout_does_not_part_neighbours(void **state)
     assert_int_equal(pairs_of(&g, "near"), neighbours);
     assert_int_equal(pairs_of(&g, "faces"), 0);
     assert_int_equal(pairs_of(&g, "touching"), 0);
+    assert_true(pairs_of(&g, "across") >= neighbours * 7 / 10 && pairs_of(&g, "across") <= neighbours);
     /* Cells across an edge of the diagram are farther apart than the grout, but for some. */
     assert_true(pairs_of(&g, "hulls") >= neighbours * 9 / 10 && pairs_of(&g, "hulls") < neighbours * 11 / 10);
     const double *area = rbli_collection_read(collection_of(&g, "near"), "proximity", "area", RBL_DOUBLE);
