@@ -497,8 +497,8 @@ class Viewer {
 }
 
 function fatal(text) {
-    document.body.append(element('p', { className: 'fatal', textContent: text }))
-    for (const id of ['panel', 'bar', 'canvas']) $(id).hidden = true
+    document.body.append(element('p', { className: 'fatal', role: 'alert', textContent: text }))
+    for (const id of ['panel', 'bar', 'tools', 'canvas']) $(id).hidden = true
 }
 
 function begin() {
