@@ -137,8 +137,9 @@ struct rbl_graph {
     rbl_graph *root;                /* owner of documents and bodies: the graph itself unless it is a body */
     rbl_graph *bodies;              /* graphs that nodes ForEach run, owned by the root */
     rbl_graph *next_body;           /* in that list */
-    const rbli_document *body_document; /* of a body: where it stands */
-    uint32_t body_object;               /* its JSON value there */
+    const rbli_document *body_document;       /* of a body: where it stands */
+    uint32_t body_object;                     /* its JSON value there */
+    RBLI_ARRAY(struct rbli_file_stamp) reads; /* of a body: what its elements read in the last evaluation */
     rbli_body_output *outputs;
     size_t output_count;
     uint32_t inputs;          /* of a body: its node "inputs" (UINT32_MAX: it has none) */
@@ -160,6 +161,19 @@ struct rbl_graph {
 rbl_graph *rbli_graph_retain(rbl_graph *graph); /* its root, released with rbl_graph_destroy */
 /// A copy of the folder part of a path ("" when there is none).
 char *rbli_path_folder(rbli_allocator *allocator, const char *path);
+void rbli_graph_forget_reads(rbl_graph *body);
+/// Hash of the texts of all files that a graph was loaded from.
+rbli_hash rbli_graph_hash(const rbl_graph *graph);
+/// A file and what it holds, for manifests.
+typedef struct rbli_named_hash {
+    char *path;
+    rbli_hash hash;
+} rbli_named_hash;
+typedef RBLI_ARRAY(rbli_named_hash) rbli_named_hashes;
+/// What the nodes of a run, and of the graphs that its nodes ForEach ran, have read, by path, each once. Freed
+/// with rbli_named_hashes_free, also on failure.
+rbl_status rbli_graph_list_reads(const rbl_graph *graph, const rbl_run *run, rbli_named_hashes *out);
+void rbli_named_hashes_free(const rbl_graph *graph, rbli_named_hashes *list);
 void rbli_history_clear(rbli_allocator *allocator, rbli_history *history);
 
 #endif

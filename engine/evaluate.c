@@ -199,6 +199,9 @@ rbl_status rbli_evaluate(
     if (hooks->started) hooks->started(hooks->user);
     if (status == RBL_OK) {
         bool is_ours = take_turn(&e); /* evaluations of one graph follow each other */
+        if (is_ours)
+            for (rbl_graph *body = graph->bodies; body; body = body->next_body)
+                rbli_graph_forget_reads(body);
         rbli_evaluation_guess_costs(&e);
         rbli_control_show(options->control, &e.progress);
         if (graph->engine->disk_cache) rbli_disk_cache_begin_run(graph->engine->disk_cache);

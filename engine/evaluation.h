@@ -164,6 +164,8 @@ void rbli_work_explain(
     rbli_evaluation *e, const rbli_node_work *w, const rbli_result *stale, char *reason, size_t bytes);
 /// Remembers what a node was made from. Without memory it is forgotten: the next run says "first run".
 void rbli_work_remember(rbli_evaluation *e, const rbli_node_work *w);
+/// Notes what a node of a graph that ForEach runs has read, in that graph. Without memory it is left out.
+void rbli_work_note_files(rbli_evaluation *e, const rbli_node_work *w);
 /// True when the outputs are those of the graph's previous run.
 bool rbli_work_output_is_same(rbli_evaluation *e, const rbli_node_work *w, const rbli_result *result);
 

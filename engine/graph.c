@@ -70,6 +70,8 @@ void rbl_graph_destroy(rbl_graph *graph)
         rbli_allocator_free(allocator, document->folder);
         rbli_allocator_free(allocator, document);
     }
+    rbli_graph_forget_reads(graph);
+    rbli_allocator_free(allocator, graph->reads.data);
     rbli_allocator_free(allocator, graph->aliases.data);
     rbli_arena_free(&graph->strings);
     uv_mutex_destroy(&graph->mutex);

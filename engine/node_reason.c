@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "fracture/base/alloc.h"
+
 static const char *last_part(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -107,6 +109,30 @@ void rbli_work_remember(rbli_evaluation *e, const rbli_node_work *w)
         rbli_history_clear(allocator, history);
     }
     uv_mutex_unlock(&e->graph->mutex);
+}
+
+static void note_file(rbli_evaluation *e, rbl_context *ctx, char *path, rbli_hash hash)
+{
+    rbl_graph *graph = e->graph;
+    if (!path) return;
+    uv_mutex_lock(&graph->mutex);
+    bool known = false;
+    for (size_t i = 0; i < graph->reads.count && !known; i++)
+        known = strcmp(graph->reads.data[i].path, path) == 0;
+    rbli_file_stamp stamp = {.path = path, .hash = hash};
+    known = known || rbli_array_push(ctx, &graph->reads, stamp) != RBL_OK;
+    uv_mutex_unlock(&graph->mutex);
+    if (known) rbli_free(ctx, path);
+}
+
+void rbli_work_note_files(rbli_evaluation *e, const rbli_node_work *w)
+{
+    rbl_context ctx = e->engine->base;
+    const rbli_result *result = w->entry->result;
+    for (size_t i = 0; i < w->stamp_count; i++)
+        note_file(e, &ctx, rbli_strdup(&ctx, w->stamps[i].path), w->stamps[i].hash);
+    for (size_t i = 0; result && i < result->file_count; i++)
+        note_file(e, &ctx, rbli_work_anchored_path(&ctx, w, &result->files[i]), result->files[i].hash);
 }
 
 bool rbli_work_output_is_same(rbli_evaluation *e, const rbli_node_work *w, const rbli_result *result)

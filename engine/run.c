@@ -58,8 +58,7 @@ rbl_status rbli_run_create(rbl_graph *graph, const bool *needed, rbl_run **out)
     RBL_TRY(rbli_messages_open(allocator, &run->messages));
     run->graph_file = copy_text(allocator, rbli_source_name(graph->source));
     RBL_TRY_ALLOC(run->graph_file);
-    rbli_hash_to_text(
-        rbli_hash_bytes(rbli_source_text(graph->source), rbli_source_bytes(graph->source)), run->graph_hash);
+    rbli_hash_to_text(rbli_graph_hash(graph), run->graph_hash);
     RBL_TRY(variables_json(graph, &run->variables));
     run->nodes = rbli_allocator_calloc(allocator, graph->node_count, sizeof *run->nodes);
     RBL_TRY_ALLOC(run->nodes);
@@ -369,6 +368,38 @@ static const char *last_part(const char *path)
 }
 
 /// No times and no folders: the same graph and variables give the same bytes.
+static void write_named(rbli_text *out, const char *path, rbli_hash hash, bool first)
+{
+    char text[33];
+    rbli_hash_to_text(hash, text);
+    rbli_text_puts(out, first ? "\n    {" : ",\n    {");
+    json_member(out, "name", last_part(path));
+    rbli_text_puts(out, ", ");
+    json_member(out, "hash", text);
+    rbli_text_puts(out, "}");
+}
+
+/// What the files were made from: graph files beside the main one, and files that nodes read.
+static void write_sources(const rbl_run *run, rbli_text *out)
+{
+    const rbl_graph *graph = run->graph;
+    rbli_named_hashes reads;
+    bool first = true;
+    rbli_text_puts(out, "\"graphs\": [");
+    for (const rbli_document *d = graph->documents; d; d = d->next) {
+        if (d->source == graph->source) continue;
+        write_named(out, rbli_source_name(d->source),
+            rbli_hash_bytes(rbli_source_text(d->source), rbli_source_bytes(d->source)), first);
+        first = false;
+    }
+    rbli_text_puts(out, first ? "],\n  \"reads\": [" : "\n  ],\n  \"reads\": [");
+    out->failed |= rbli_graph_list_reads(graph, run, &reads) != RBL_OK;
+    for (size_t i = 0; i < reads.count; i++)
+        write_named(out, reads.data[i].path, reads.data[i].hash, i == 0);
+    rbli_text_puts(out, reads.count ? "\n  ],\n  " : "],\n  ");
+    rbli_named_hashes_free(graph, &reads);
+}
+
 void rbli_write_manifest(const rbl_run *run, uint32_t node, const rbli_pending_files *files, rbli_text *out)
 {
     rbli_text_puts(out, "{\n  ");
@@ -378,6 +409,7 @@ void rbli_write_manifest(const rbl_run *run, uint32_t node, const rbli_pending_f
     rbli_text_puts(out, ",\n  ");
     json_member(out, "graph_hash", run->graph_hash);
     rbli_text_printf(out, ",\n  \"variables\": %s,\n  ", run->variables);
+    write_sources(run, out);
     json_member(out, "node", run->nodes[node].id);
     rbli_text_puts(out, ",\n  \"files\": [");
     for (size_t i = 0, written = 0; i < files->count; i++) {

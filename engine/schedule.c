@@ -67,7 +67,10 @@ static void evaluate_node(rbli_evaluation *e, uint32_t index, rbli_task_set *tas
     if (rbli_work_begin(e, index, &w)) {
         w.ctx.tasks = tasks;
         rbli_work_run(e, &w);
-        if (!e->dry && !e->given && w.status != RBL_ERR_CANCELLED) rbli_work_remember(e, &w);
+        if (e->given)
+            rbli_work_note_files(e, &w);
+        else if (!e->dry && w.status != RBL_ERR_CANCELLED)
+            rbli_work_remember(e, &w);
     } else {
         rbli_work_fail(e, &w, RBL_ERR_NO_MEMORY);
     }

@@ -224,6 +224,15 @@ RBL_API const char *rbl_graph_file(const rbl_graph *graph);
 /// @return RBL_OK · RBL_ERR_NO_MEMORY
 RBL_API rbl_status rbl_graph_each_file(
     const rbl_graph *graph, void (*fn)(void *user, const char *path, bool is_graph), void *user);
+/// Calls `fn` for every pattern of file names ("meshes/*.obj") that ForEach goes over. For programs that watch
+/// files: what matches may change. @return RBL_OK · RBL_ERR_NO_MEMORY
+RBL_API rbl_status rbl_graph_each_pattern(
+    const rbl_graph *graph, void (*fn)(void *user, const char *pattern), void *user);
+/// Calls `fn` for a graph file and for the files that it takes graphs from ("file.json#name"), whether or not
+/// they are valid or there at all. For programs that watch a graph that cannot be loaded.
+/// @return RBL_OK · RBL_ERR_NO_MEMORY
+RBL_API rbl_status rbl_engine_each_graph_file(
+    rbl_engine *engine, const char *file, void (*fn)(void *user, const char *path), void *user);
 /// Warns of every file that parameters name and that is not there.
 /// @return RBL_OK · RBL_ERR_NO_MEMORY
 RBL_API rbl_status rbl_graph_look_for_files(const rbl_graph *graph, rbl_messages **messages);

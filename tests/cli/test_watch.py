@@ -167,6 +167,51 @@ class Watch(Folder):
         self.wait_for("changed: ", "p/box: ran (parameter size changed)", "watching 2 files")
         self.end(p)
 
+    def test_a_broken_or_missing_file_of_a_subgraph(self):
+        os.mkdir(self.path("lib"))
+        write(self.path("cube.graph.json"),
+            json.dumps({"rubble": 1, "nodes": {"p": {"type": "graph:lib/parts.json#piece"}}}))
+        p = self.start()
+        self.wait_for("lib/parts.json", "watching 2 files")
+        write(self.path("lib/parts.json"), '{ "rubble": 1, "graphs": { "piece": { "nodes": { "box": { "type": "MakePrimitve" } },'
+                                           ' "outputs": { "collection": "box" } } } }')
+        self.wait_for("changed: ", "unknown node type", "watching 2 files")
+        replace(self.path("lib/parts.json"), '{ "rubble": 1, "graphs": { "piece": { "nodes": { "box": { "type": "MakePrimitive" } },'
+                                             ' "outputs": { "collection": "box" } } } }')
+        self.wait_for("changed: ", "p/box: ran", "watching 2 files")
+        os.remove(self.path("lib/parts.json"))
+        self.wait_for("changed: ", "error:", "watching 2 files")
+        replace(self.path("lib/parts.json"), '{ "rubble": 1, "graphs": { "piece": { "nodes": { "box": { "type": "MakePrimitive",'
+                                             ' "params": { "shape": "sphere" } } }, "outputs": { "collection": "box" } } } }')
+        self.wait_for("changed: ", "p/box: ran (parameter shape changed)", "watching 2 files")
+        self.end(p)
+
+    def test_files_of_a_pattern(self):
+        os.mkdir(self.path("meshes"))
+        write(self.path("meshes/a.obj"), "mtllib a.mtl\nusemtl red\n" + CUBE)
+        write(self.path("meshes/a.mtl"), "newmtl red\nKd 1 0 0\n")
+        write(self.path("meshes/b.obj"), CUBE)
+        write(self.path("cube.graph.json"), json.dumps({"rubble": 1, "graphs": {"load": {
+            "inputs": {"file": {"type": "path"}},
+            "nodes": {"mesh": {"type": "MeshToCollection", "params": {"file": {"from": "inputs.file"}}}},
+            "outputs": {"collection": "mesh"}}},
+            "nodes": {"each": {"type": "ForEach", "params": {"graph": "load", "over": "files", "files": "meshes/*.obj"}},
+                      "end": {"type": "Terminal", "in": {"collection": "each"}, "params": {"files": ["all.json"]}}}}))
+        p = self.start()
+        self.wait_for("each: ran (2 of 2 elements ran)", "watching 4 files")
+        with open(self.path("out/end.manifest.json")) as f:
+            manifest = json.load(f)
+        self.assertEqual([r["name"] for r in manifest["reads"]], ["a.mtl", "a.obj", "b.obj"])
+        replace(self.path("meshes/b.obj"), CUBE.replace("v 1 1 1", "v 1 1 2"))
+        self.wait_for("changed: ", "each: ran (1 of 2 elements ran)", "watching")
+        replace(self.path("meshes/c.obj"), CUBE)
+        self.wait_for("changed: meshes/*.obj", "elements ran", "watching 5 files")
+        replace(self.path("meshes/a.mtl"), "newmtl red\nKd 0 1 0\n")
+        self.wait_for("changed: ", "each: ran (1 of 3 elements ran)", "watching")
+        os.remove(self.path("meshes/b.obj"))
+        self.wait_for("changed: ", "2 nodes: 1 ran, 1 from the cache", "watching")
+        self.end(p)
+
     def test_usage(self):
         p = self.start("--only", "nothing")
         self.wait_for("no node \"nothing\"", "watching")

@@ -5,6 +5,7 @@
 
 #include "tools/cli/eval.h"
 
+#include <glob.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -23,9 +24,11 @@ typedef struct signature {
     uint64_t device, inode;
 } signature;
 
+typedef enum watched_kind { WATCHED_FILE, WATCHED_GRAPH, WATCHED_PATTERN } watched_kind;
+
 typedef struct watched_file {
     char *path;
-    bool is_graph;
+    watched_kind kind;
     signature signature;
 } watched_file;
 
@@ -75,18 +78,66 @@ static signature look_at(const char *path)
     return s;
 }
 
-static void add_file(void *user, const char *path, bool is_graph)
+/// What the names say that match a pattern; what is in the files does not count.
+static signature look_at_pattern(const char *pattern)
 {
-    watcher *w = user;
+    signature s = {0};
+    glob_t found = {0};
+    if (glob(pattern, 0, NULL, &found) == 0) {
+        s.bytes = (int64_t)found.gl_pathc;
+        s.inode = 14695981039346656037u; /* FNV-1a */
+        for (size_t i = 0; i < found.gl_pathc; i++)
+            for (const char *c = found.gl_pathv[i]; c == found.gl_pathv[i] || c[-1]; c++)
+                s.inode = (s.inode ^ (unsigned char)*c) * 1099511628211u;
+    }
+    globfree(&found);
+    return s;
+}
+
+static signature look_at_file(const watched_file *file)
+{
+    return file->kind == WATCHED_PATTERN ? look_at_pattern(file->path) : look_at(file->path);
+}
+
+static void add_watched(watcher *w, const char *path, watched_kind kind)
+{
     for (size_t i = 0; i < w->file_count; i++)
         if (strcmp(w->files[i].path, path) == 0) return;
     watched_file *files = realloc(w->files, (w->file_count + 1) * sizeof *files);
     if (files) w->files = files;
     char *copy = files ? strdup(path) : NULL;
-    if (copy)
-        files[w->file_count++] = (watched_file){copy, is_graph, look_at(path)};
-    else
+    if (!copy) {
         give_up(w, rbl_status_text(RBL_ERR_NO_MEMORY));
+        return;
+    }
+    watched_file file = {.path = copy, .kind = kind};
+    file.signature = look_at_file(&file);
+    files[w->file_count++] = file;
+}
+
+static void add_file(void *user, const char *path, bool is_graph)
+{
+    add_watched(user, path, is_graph ? WATCHED_GRAPH : WATCHED_FILE);
+}
+
+static void add_graph_file(void *user, const char *path)
+{
+    add_watched(user, path, WATCHED_GRAPH);
+}
+
+static void add_pattern(void *user, const char *pattern)
+{
+    add_watched(user, pattern, WATCHED_PATTERN);
+}
+
+/// Adds all that the graph depends on; of one that cannot be loaded, the files that it is in.
+static void add_files(watcher *w)
+{
+    if (w->graph) {
+        rbl_graph_each_file(w->graph, add_file, w);
+        rbl_graph_each_pattern(w->graph, add_pattern, w);
+    }
+    if (w->reload) rbl_engine_each_graph_file(w->engine, w->settings->graph, add_graph_file, w);
 }
 
 static void forget_files(watcher *w)
@@ -152,6 +203,7 @@ static void watch_folders(watcher *w)
             give_up(w, rbl_status_text(RBL_ERR_NO_MEMORY));
             return;
         }
+        if (w->files[i].kind == WATCHED_PATTERN) path[strcspn(path, "*?[")] = '\0';
         for (;;) {
             char *slash = strrchr(path, '/');
             if (!slash)
@@ -189,10 +241,12 @@ static void tell_nodes(const rbl_run *run)
 /// The files may be others now: a parameter may come from a node, and nodes read files beside those.
 static void refresh(watcher *w)
 {
-    if (w->graph) rbl_graph_each_file(w->graph, add_file, w);
+    add_files(w);
     watch_folders(w);
-    if (!w->ending)
-        fprintf(stderr, "watching %zu file%s; Ctrl-C ends\n", w->file_count, w->file_count == 1 ? "" : "s");
+    size_t count = 0;
+    for (size_t i = 0; i < w->file_count; i++)
+        count += w->files[i].kind != WATCHED_PATTERN;
+    if (!w->ending) fprintf(stderr, "watching %zu file%s; Ctrl-C ends\n", count, count == 1 ? "" : "s");
 }
 
 static void on_done(void *user, rbl_status status, rbl_run *run)
@@ -251,7 +305,7 @@ static void begin(watcher *w)
         return;
     }
     forget_files(w);
-    rbl_graph_each_file(w->graph, add_file, w); /* as they are before they are read */
+    add_files(w); /* as they are before they are read */
     watch_folders(w);
     if (w->ending) return;
     rbl_evaluate_options options;
@@ -273,12 +327,12 @@ static void on_settled(uv_timer_t *timer)
     watcher *w = timer->loop->data;
     size_t changed = 0;
     for (size_t i = 0; i < w->file_count; i++) {
-        signature now = look_at(w->files[i].path);
+        signature now = look_at_file(&w->files[i]);
         if (memcmp(&now, &w->files[i].signature, sizeof now) == 0) continue;
         if (w->settings->progress_kind == PROGRESS_LINE && !changed) fputs("\r\033[K", stderr);
         fprintf(stderr, "%s%s", changed++ ? ", " : "changed: ", w->files[i].path);
         w->files[i].signature = now;
-        w->reload |= w->files[i].is_graph;
+        w->reload |= w->files[i].kind == WATCHED_GRAPH;
     }
     if (!changed) return;
     fputc('\n', stderr);
