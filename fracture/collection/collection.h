@@ -65,12 +65,12 @@ const char *rbli_collection_string(
 /// Keeps the elements whose keep[i] is true, in every attribute of the group; `*new_index` (may be NULL, else
 /// freed by the caller with rbli_free) gets the new index of each old element or −1. Attributes that hold
 /// indices are not changed. Nothing is copied when all are kept. @return RBL_OK · RBL_ERR_NOT_FOUND ·
-/// RBL_ERR_LIMIT (over 2³¹ − 1) · RBL_ERR_NO_MEMORY
+/// RBL_ERR_LIMIT (over 2³¹ − 1) · RBL_ERR_NO_MEMORY · RBL_ERR_CANCELLED
 rbl_status rbli_collection_filter(
     rbl_context *ctx, rbl_collection *collection, const char *group, const bool *keep, int32_t **new_index);
 /// New group content: element i comes from old element source[i] (−1: zeros, empty lists). Nothing is
 /// copied when each comes from itself. @return RBL_OK · RBL_ERR_NOT_FOUND · RBL_ERR_ARGUMENT (range) ·
-/// RBL_ERR_NO_MEMORY
+/// RBL_ERR_NO_MEMORY · RBL_ERR_CANCELLED
 rbl_status rbli_collection_gather(
     rbl_context *ctx, rbl_collection *collection, const char *group, const int32_t *source, size_t count);
 

@@ -518,6 +518,16 @@ done:
     return status;
 }
 
+/// Whether the geometries that are not kept have any vertices or faces.
+static bool have_ranges(const rbl_collection *collection, const bool *keep_geometry)
+{
+    const int32_t *vertices = rbli_collection_read(collection, "geometry", "vertex_count", RBL_INT32);
+    const int32_t *faces = rbli_collection_read(collection, "geometry", "face_count", RBL_INT32);
+    for (size_t g = 0; g < rbli_collection_size(collection, "geometry"); g++)
+        if (!keep_geometry[g] && (!vertices || !faces || vertices[g] != 0 || faces[g] != 0)) return true;
+    return false;
+}
+
 /// Removes the vertices, faces and corners of all geometries that are not kept.
 static rbl_status remove_ranges(rbl_context *ctx, rbl_collection *collection, const bool *keep_geometry)
 {
@@ -544,6 +554,7 @@ static rbl_status remove_ranges(rbl_context *ctx, rbl_collection *collection, co
             keep_corner[c] = keep_face[c / 3];
         RBL_TRY(rbli_collection_filter(ctx, collection, "corner", keep_corner, NULL));
     }
+    RBL_TRY(rbli_cancelled(ctx) ? RBL_ERR_CANCELLED : RBL_OK);
     RBL_TRY(rbli_collection_filter(ctx, collection, "face", keep_face, NULL));
     RBL_TRY(rbli_collection_filter(ctx, collection, "vertex", keep_vertex, &new_vertex));
     RBL_TRY(renumber_face_vertices(ctx, collection, new_vertex, vertex_count));
@@ -570,7 +581,8 @@ static rbl_status remove_geometries(rbl_context *ctx, rbl_collection *collection
     if (kept == count) goto done;
     RBL_TRY(check_indices(ctx, collection, "proximity", "geometries", 2, count, false));
     RBL_TRY(check_indices(ctx, collection, "contact", "geometries", 2, count, false));
-    RBL_TRY(remove_ranges(ctx, collection, keep));
+    if (have_ranges(collection, keep)) RBL_TRY(remove_ranges(ctx, collection, keep));
+    RBL_TRY(rbli_cancelled(ctx) ? RBL_ERR_CANCELLED : RBL_OK);
     RBL_TRY(rbli_collection_filter(ctx, collection, "geometry", keep, &new_geometry));
     RBL_TRY(close_ranges(ctx, collection, "vertex_start", "vertex_count"));
     RBL_TRY(close_ranges(ctx, collection, "face_start", "face_count"));

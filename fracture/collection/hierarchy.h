@@ -33,7 +33,7 @@ rbl_status rbli_hierarchy_add_bones(rbl_context *ctx, rbl_collection *collection
 /// and connection pairs) and renumbers. Children of a removed bone go to its parent, keeping their world
 /// transform. Cost: linear.
 /// @return RBL_OK · RBL_ERR_COLLECTION (a parent not before its child, an index out of range) ·
-/// RBL_ERR_NO_MEMORY
+/// RBL_ERR_NO_MEMORY · RBL_ERR_CANCELLED
 rbl_status rbli_hierarchy_remove_bones(rbl_context *ctx, rbl_collection *collection, const bool *remove);
 
 /// A set of bones of one topology. Immutable, reference counted.

@@ -175,6 +175,7 @@ rbl_status rbli_surface_replace(rbl_context *ctx, rbl_collection *collection, co
     void *out;
     RBL_TRY(rbli_collection_write(ctx, collection, "vertex", "position", RBL_VEC3, &out));
     memcpy(out, map->positions, map->vertex_count * sizeof *map->positions);
+    RBL_TRY(rbli_cancelled(ctx) ? RBL_ERR_CANCELLED : RBL_OK);
     RBL_TRY(rbli_collection_gather(ctx, collection, "face", map->face_source, map->face_count));
     RBL_TRY(rbli_collection_write(ctx, collection, "face", "vertices", RBL_INT32_3, &out));
     memcpy(out, map->faces, map->face_count * sizeof *map->faces);
@@ -262,6 +263,7 @@ rbl_status rbli_surface_measure(rbl_context *ctx, rbl_collection *collection, si
     const double(*positions)[3] = rbli_collection_read(collection, "vertex", "position", RBL_VEC3);
     const int32_t(*faces)[3] = rbli_collection_read(collection, "face", "vertices", RBL_INT32_3);
     for (size_t g = first; g < rbli_collection_size(collection, "geometry"); g++) {
+        if (g % 256 == 0 && rbli_cancelled(ctx)) RBL_TRY(RBL_ERR_CANCELLED);
         double *lo = ((double(*)[3])low)[g], *hi = ((double(*)[3])high)[g], middle[3];
         for (int k = 0; k < 3; k++) {
             lo[k] = vertex_count[g] ? HUGE_VAL : 0;

@@ -251,8 +251,8 @@ static int measure_cancelling(size_t which, const rbl_collection *in, double cpu
         pthread_join(thread, NULL);
         if (v.status != RBL_ERR_CANCELLED) continue;
         double late = (v.cpu - asked) * 1e3;
-        if (late > worst) {
-            worst = late;
+        if (late > worst || late > 30) {
+            worst = late > worst ? late : worst;
             printf("%s,%zu,asked after %.3f s,%.1f ms\n", ops[which].name, leaf_count(in), asked, late);
             fflush(stdout);
         }
