@@ -34,7 +34,8 @@ rbl_status rbli_cluster_points(rbl_context *ctx, const double (*points)[3], size
 /// Makes groups keep what the options ask. Unconnected parts of a group become groups (union-find). While
 /// there are too many, the smallest joins the neighbour of the largest common weight; then so does each
 /// single point, and each group of less than the minimum volume. While there are then too few, the largest is
-/// split: at the edge of a spanning tree that leaves the most even halves; points are split off alone only
+/// split: at the edge of a spanning tree that leaves the most even halves; then two or three groups that touch
+/// yield one more together, if they are small; points are split off alone only
 /// where no group has two connected halves of two along such a tree. So with `enforce_count`, without a
 /// minimum volume, and if the graph has at most `count` components and at least `count` points, there are
 /// `count` groups, points alone counted as groups. Without any edge, or without enforce_connectivity, groups

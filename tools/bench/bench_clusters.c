@@ -153,6 +153,44 @@ static rbl_status auto_cluster(rbl_context *ctx, const rbl_collection *in, rbl_c
     return group(ctx, in, &options, out);
 }
 
+static rbl_status by_fraction(rbl_context *ctx, const rbl_collection *in, rbl_collection **out)
+{
+    rbli_auto_cluster_options options = rbli_auto_cluster_default_options();
+    options.by = RBLI_CLUSTER_BY_FRACTION;
+    return group(ctx, in, &options, out);
+}
+
+static rbl_status by_convexity(rbl_context *ctx, const rbl_collection *in, rbl_collection **out)
+{
+    rbli_auto_cluster_options options = rbli_auto_cluster_default_options();
+    options.cluster.count = 1000;
+    options.prefer_convexity = true;
+    return group(ctx, in, &options, out);
+}
+
+/// Every hundredth piece is a magnet.
+static rbl_status magnet(rbl_context *ctx, const rbl_collection *in, rbl_collection **out)
+{
+    rbl_status status = RBL_OK;
+    rbli_cluster_edit made = {0};
+    rbli_magnet_options options = {.iterations = 3};
+    rbli_selection *selection = NULL;
+    size_t count = 0;
+    int32_t *bones = rbli_alloc(ctx, leaf_count(in), sizeof *bones);
+    RBL_TRY_ALLOC(bones);
+    for (size_t b = 2; b < rbli_collection_size(in, "bone"); b += 100)
+        bones[count++] = (int32_t)b;
+    RBL_TRY(rbli_selection_create(ctx, in, bones, count, &selection));
+    options.selection = selection;
+    RBL_TRY(rbli_cluster_magnet(ctx, in, &options, &made));
+    *out = made.collection;
+done:
+    rbli_selection_release(selection);
+    rbli_free(ctx, bones);
+    rbli_free(ctx, made.bones);
+    return status;
+}
+
 static const struct {
     const char *name;
     op_fn op;
@@ -160,6 +198,9 @@ static const struct {
     {"FixTinyGeo", fix_tiny},
     {"FixTinyGeo-clusters", fix_tiny_clusters},
     {"AutoCluster-count-1000", auto_cluster},
+    {"AutoCluster-fraction", by_fraction},
+    {"AutoCluster-convex-1000", by_convexity},
+    {"ClusterMagnet", magnet},
 };
 
 static double process_cpu(void)
