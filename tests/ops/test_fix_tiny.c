@@ -1,6 +1,9 @@
+#include <math.h>
+
 #include "fracture/ops/fix_tiny.h"
 #include "fracture/ops/hulls.h"
 #include "fracture/ops/proximity.h"
+#include "fracture/ops/state.h"
 #include "fracture/ops/surface.h"
 #include "tests/ops/asset_builder.h"
 
@@ -173,6 +176,108 @@ static void frames_of_bones_are_kept(void **state)
     finish_context(ctx);
 }
 
+static int32_t find_bone(const rbl_collection *c, const char *name)
+{
+    for (size_t b = 0; b < rbli_collection_size(c, "bone"); b++)
+        if (strcmp(rbli_collection_string(c, "bone", "name", b), name) == 0) return (int32_t)b;
+    return -1;
+}
+
+static void what_refers_to_pieces_follows(void **state)
+{
+    (void)state;
+    rbl_context *ctx = make_context(1);
+    const double cuts[] = {0, 1, 1.25, 3, 3.125, 5};
+    rbl_collection *c = make_row(ctx, 5, cuts), *near = NULL, *heavy = NULL, *out = NULL, *again = NULL;
+    const char *name = "box_1_sheet";
+    int32_t parent = 2, sheet;
+    double(*transform)[16];
+    void *data;
+    assert_ok(ctx, rbli_hierarchy_add_bones(ctx, c, 1, &parent, &name, RBLI_BONE_RIGID, &sheet));
+    add_box_geometry(ctx, c, sheet, (double[3]){0, 0, 0}, (double[3]){1, 1, 1}, 0);
+    assert_ok(ctx, rbli_collection_write(ctx, c, "bone", "sheet", RBL_BOOL, &data));
+    ((bool *)data)[sheet] = true;
+    assert_ok(ctx, rbli_collection_write(ctx, c, "bone", "transform", RBL_MAT4, (void **)&transform));
+    transform[sheet][13] = 0.5;
+    assert_ok(ctx, rbli_surface_fill_flat_normals(ctx, c));
+    assert_ok(ctx, rbli_surface_measure(ctx, c, 0));
+    rbli_proximity_options proximity = {.contact_area = RBLI_AREA_GEOMETRY, .connection_graph = true};
+    assert_ok(ctx, rbli_proximity(ctx, c, &proximity, &near));
+    rbli_set_mass_options mass_options = rbli_set_mass_default_options();
+    assert_ok(ctx, rbli_set_mass(ctx, near, &mass_options, &heavy));
+    rbli_fix_tiny_options options = rbli_fix_tiny_default_options();
+    options.select_by = RBLI_TINY_VOLUME_CUBE_ROOT;
+    options.min_volume_cube_root = 0.9;
+    assert_ok(ctx, fix_tiny(ctx, heavy, &options, &out));
+    check_closed(ctx, out);
+    /* box_1 went into box_2, box_3 into box_4. */
+    assert_int_equal(find_bone(out, "box_1"), -1);
+    assert_int_equal(find_bone(out, "box_3"), -1);
+    const int32_t *parents = rbli_collection_read(out, "bone", "parent", RBL_INT32);
+    assert_int_equal(parents[find_bone(out, name)], find_bone(out, "box_2"));
+    double(*world)[16] = NULL;
+    assert_ok(ctx, rbli_hierarchy_world_transforms(ctx, out, &world));
+    assert_close(world[find_bone(out, name)][13], 0.5, 0);
+    rbli_free(ctx, world);
+    /* As if contacts and masses were made of the result. */
+    rbl_collection *fresh = NULL;
+    assert_ok(ctx, rbli_proximity(ctx, out, &proximity, &again));
+    assert_ok(ctx, rbli_set_mass(ctx, again, &mass_options, &fresh));
+    static const char *const pairs[2][2] = {{"proximity", "geometries"}, {"connection", "bones"}};
+    for (int i = 0; i < 2; i++) {
+        size_t count = rbli_collection_size(fresh, pairs[i][0]);
+        assert_int_equal(count, 2);
+        assert_int_equal(rbli_collection_size(out, pairs[i][0]), count);
+        assert_memory_equal(rbli_collection_read(out, pairs[i][0], pairs[i][1], RBL_INT32_2),
+            rbli_collection_read(fresh, pairs[i][0], pairs[i][1], RBL_INT32_2), count * 2 * sizeof(int32_t));
+        const double *a = rbli_collection_read(out, pairs[i][0], "area", RBL_DOUBLE);
+        const double *b = rbli_collection_read(fresh, pairs[i][0], "area", RBL_DOUBLE);
+        for (size_t k = 0; k < count; k++)
+            assert_close(a[k], b[k], 1e-12);
+    }
+    static const char *const masses[4] = {"mass", "center_of_mass", "inertia", "inertia_products"};
+    for (int i = 0; i < 4; i++) {
+        const double *a = rbli_collection_read(out, "bone", masses[i], i ? RBL_VEC3 : RBL_DOUBLE);
+        const double *b = rbli_collection_read(fresh, "bone", masses[i], i ? RBL_VEC3 : RBL_DOUBLE);
+        for (size_t k = 0; k < rbli_collection_size(out, "bone") * (i ? 3 : 1); k++)
+            assert_close(a[k], b[k], 1e-9 * (1 + fabs(b[k])));
+    }
+    rbli_collection_release(c);
+    rbli_collection_release(near);
+    rbli_collection_release(heavy);
+    rbli_collection_release(out);
+    rbli_collection_release(again);
+    rbli_collection_release(fresh);
+    finish_context(ctx);
+}
+
+static void mirrored_pieces_join_their_like(void **state)
+{
+    (void)state;
+    rbl_context *ctx = make_context(1);
+    const double cuts[] = {0, 1, 1.25, 3};
+    for (int mixed = 0; mixed < 2; mixed++) {
+        rbl_collection *c = make_row(ctx, 3, cuts), *out = NULL;
+        double(*transform)[16];
+        assert_ok(ctx, rbli_collection_write(ctx, c, "bone", "transform", RBL_MAT4, (void **)&transform));
+        /* All are mirrored about z = 0.5; or the crumb alone, which keeps its place all the same. */
+        for (int b = mixed ? 2 : 1; b < (mixed ? 3 : 4); b++) {
+            transform[b][10] = -1;
+            transform[b][14] = 1;
+        }
+        rbli_fix_tiny_options options = rbli_fix_tiny_default_options();
+        options.select_by = RBLI_TINY_VOLUME_CUBE_ROOT;
+        options.min_volume_cube_root = 0.9;
+        assert_ok(ctx, fix_tiny(ctx, c, &options, &out));
+        assert_int_equal(rbli_collection_size(out, "geometry"), mixed ? 3 : 2);
+        check_closed(ctx, out);
+        assert_close(total_volume(out), 3, 1e-12);
+        rbli_collection_release(out);
+        rbli_collection_release(c);
+    }
+    finish_context(ctx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -180,6 +285,8 @@ int main(void)
         cmocka_unit_test(tiny_pieces_alone_grow_together),
         cmocka_unit_test(half_shared_contacts_stay_apart),
         cmocka_unit_test(frames_of_bones_are_kept),
+        cmocka_unit_test(what_refers_to_pieces_follows),
+        cmocka_unit_test(mirrored_pieces_join_their_like),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
