@@ -119,64 +119,14 @@ void rbli_hull_bounds(const rbli_hull *hull, double low[3], double high[3])
     }
 }
 
-/* ---- sections ---- */
+/* ---- edges ---- */
 
-rbl_status rbli_hull_clip(
-    rbl_context *ctx, const rbli_hull *hull, const double plane[4], rbli_hull *out, bool *empty)
-{
-    rbl_status status = RBL_OK;
-    double *height = NULL, (*kept)[3] = NULL, range[2];
-    size_t count = 0;
-    rbli_hull_range(hull, plane, range);
-    *empty = plane[3] - range[0] <= 1e-9 * (range[1] - range[0]);
-    if (*empty) return RBL_OK;
-    if (range[1] <= plane[3]) return rbli_hull_copy(ctx, hull, NULL, out);
-    RBL_TRY_ALLOC(height = rbli_alloc(ctx, hull->point_count, sizeof *height));
-    RBL_TRY_ALLOC(kept = rbli_alloc(ctx, hull->point_count + 3 * hull->triangle_count, sizeof *kept));
-    for (size_t i = 0; i < hull->point_count; i++) {
-        height[i] = dot(plane, hull->points[i]) - plane[3];
-        if (height[i] <= 0) memcpy(kept[count++], hull->points[i], sizeof *kept);
-    }
-    for (size_t t = 0; t < hull->triangle_count; t++)
-        for (int c = 0; c < 3; c++) {
-            /* Each edge once: from its inner to its outer end. */
-            int32_t a = hull->triangles[t][c], b = hull->triangles[t][(c + 1) % 3];
-            if (!(height[a] < 0 && height[b] > 0)) continue;
-            double part = height[a] / (height[a] - height[b]);
-            for (int k = 0; k < 3; k++)
-                kept[count][k] = hull->points[a][k] + part * (hull->points[b][k] - hull->points[a][k]);
-            count++;
-        }
-    rbli_hull_options options = rbli_hull_default_options();
-    options.max_vertices = INT32_MAX;
-    rbli_hull made;
-    RBL_TRY(rbli_convex_hull(ctx, (const double(*)[3])kept, count, &options, &made));
-    *empty = made.thickened;
-    if (*empty)
-        rbli_hull_free(ctx, &made);
-    else
-        *out = made;
-done:
-    rbli_free(ctx, height);
-    rbli_free(ctx, kept);
-    return status;
-}
-
-/* ---- separating axes ---- */
-
-/// An edge and the normals of the facets beside it.
+/// An edge, and the arc between the normals of the facets beside it.
 typedef struct hull_edge {
     int32_t low, high;
     size_t triangle[2];
+    double arc[3]; /* the second normal × the first */
 } hull_edge;
-
-static int compare_edges(const void *a, const void *b)
-{
-    const hull_edge *p = a, *q = b;
-    if (p->low != q->low) return p->low < q->low ? -1 : 1;
-    if (p->high != q->high) return p->high < q->high ? -1 : 1;
-    return (p->triangle[0] > q->triangle[0]) - (p->triangle[0] < q->triangle[0]);
-}
 
 typedef struct hull_shape {
     const rbli_hull *hull;
@@ -195,29 +145,45 @@ static rbl_status shape_build(rbl_context *ctx, const rbli_hull *hull, hull_shap
     return RBL_OK;
 }
 
-/// Edges between facets of different normals.
+/// Edges between facets of different normals, in the order in which triangles first have them.
 static rbl_status shape_edges(rbl_context *ctx, hull_shape *shape)
 {
+    rbl_status status = RBL_OK;
     const rbli_hull *hull = shape->hull;
     size_t count = 0, kept = 0;
-    shape->edges = rbli_alloc(ctx, hull->triangle_count, 3 * sizeof *shape->edges);
-    if (!shape->edges) return RBL_ERR_NO_MEMORY;
-    for (size_t t = 0; t < hull->triangle_count; t++)
-        for (int c = 0; c < 3; c++) {
-            int32_t a = hull->triangles[t][c], b = hull->triangles[t][(c + 1) % 3];
-            shape->edges[count++] = (hull_edge){a < b ? a : b, a < b ? b : a, {t, t}};
+    int32_t *first = NULL, *next = NULL; /* edges by their lower vertex */
+    RBL_TRY_ALLOC(shape->edges = rbli_alloc(ctx, hull->triangle_count, 3 * sizeof *shape->edges));
+    RBL_TRY_ALLOC(first = rbli_alloc(ctx, hull->point_count, sizeof *first));
+    RBL_TRY_ALLOC(next = rbli_alloc(ctx, hull->triangle_count, 3 * sizeof *next));
+    for (size_t i = 0; i < hull->point_count; i++)
+        first[i] = -1;
+    for (size_t i = 0; i < 3 * hull->triangle_count; i++) {
+        size_t t = i / 3;
+        int32_t a = hull->triangles[t][i % 3], b = hull->triangles[t][(i + 1) % 3], e;
+        int32_t low = a < b ? a : b, high = a < b ? b : a;
+        for (e = first[low]; e >= 0 && shape->edges[e].high != high;)
+            e = next[e];
+        if (e >= 0) {
+            shape->edges[e].triangle[1] = t;
+            continue;
         }
-    qsort(shape->edges, count, sizeof *shape->edges, compare_edges);
-    for (size_t i = 0; i + 1 < count; i++) {
+        shape->edges[count] = (hull_edge){.low = low, .high = high, .triangle = {t, t}};
+        next[count] = first[low];
+        first[low] = (int32_t)count++;
+    }
+    for (size_t i = 0; i < count; i++) {
         hull_edge edge = shape->edges[i];
-        if (edge.low != shape->edges[i + 1].low || edge.high != shape->edges[i + 1].high) continue;
-        edge.triangle[1] = shape->edges[i + 1].triangle[0];
-        if (dot(shape->normals[edge.triangle[0]], shape->normals[edge.triangle[1]]) < 1 - 1e-12)
-            shape->edges[kept++] = edge;
-        i++;
+        const double *a = shape->normals[edge.triangle[0]], *b = shape->normals[edge.triangle[1]];
+        cross(b, a, edge.arc);
+        bool flat = dot(edge.arc, edge.arc) <= 1e-18 && dot(a, b) > 0; /* not beside a sliver */
+        if (flat) continue;
+        shape->edges[kept++] = edge;
     }
     shape->edge_count = kept;
-    return RBL_OK;
+done:
+    rbli_free(ctx, first);
+    rbli_free(ctx, next);
+    return status;
 }
 
 static void shape_free(rbl_context *ctx, hull_shape *shape)
@@ -225,6 +191,55 @@ static void shape_free(rbl_context *ctx, hull_shape *shape)
     rbli_free(ctx, shape->normals);
     rbli_free(ctx, shape->edges);
 }
+
+/* ---- sections ---- */
+
+rbl_status rbli_hull_clip(
+    rbl_context *ctx, const rbli_hull *hull, const double plane[4], rbli_hull *out, bool *empty)
+{
+    rbl_status status = RBL_OK;
+    double *height = NULL, (*kept)[3] = NULL, range[2];
+    hull_shape shape = {0};
+    size_t count = 0;
+    rbli_hull_range(hull, plane, range);
+    *empty = plane[3] - range[0] <= 1e-9 * (range[1] - range[0]);
+    if (*empty) return RBL_OK;
+    if (range[1] <= plane[3]) return rbli_hull_copy(ctx, hull, NULL, out);
+    RBL_TRY(shape_build(ctx, hull, &shape));
+    RBL_TRY(shape_edges(ctx, &shape));
+    RBL_TRY_ALLOC(height = rbli_alloc(ctx, hull->point_count, sizeof *height));
+    RBL_TRY_ALLOC(kept = rbli_alloc(ctx, hull->point_count + shape.edge_count, sizeof *kept));
+    for (size_t i = 0; i < hull->point_count; i++) {
+        height[i] = dot(plane, hull->points[i]) - plane[3];
+        if (height[i] <= 0) memcpy(kept[count++], hull->points[i], sizeof *kept);
+    }
+    for (size_t i = 0; i < shape.edge_count; i++) { /* edges within a flat facet would add points on a line */
+        int32_t a = shape.edges[i].low, b = shape.edges[i].high;
+        if (!(height[a] < 0 && height[b] > 0) && !(height[b] < 0 && height[a] > 0)) continue;
+        if (height[a] > 0)
+            a = shape.edges[i].high, b = shape.edges[i].low; /* from the inner to the outer end */
+        double part = height[a] / (height[a] - height[b]);
+        for (int k = 0; k < 3; k++)
+            kept[count][k] = hull->points[a][k] + part * (hull->points[b][k] - hull->points[a][k]);
+        count++;
+    }
+    rbli_hull_options options = rbli_hull_default_options();
+    options.max_vertices = INT32_MAX;
+    rbli_hull made;
+    RBL_TRY(rbli_convex_hull(ctx, (const double(*)[3])kept, count, &options, &made));
+    *empty = made.thickened;
+    if (*empty)
+        rbli_hull_free(ctx, &made);
+    else
+        *out = made;
+done:
+    shape_free(ctx, &shape);
+    rbli_free(ctx, height);
+    rbli_free(ctx, kept);
+    return status;
+}
+
+/* ---- separating axes ---- */
 
 /// Takes an axis if the hulls overlap less along it; returns true at a gap of more than `enough`.
 static bool try_axis(
@@ -256,14 +271,15 @@ static bool try_facets(
     return false;
 }
 
-/// Whether the arc from a to b crosses the one from −c to −d: then the edges make a facet of the difference.
-static bool arcs_cross(const double a[3], const double b[3], const double c[3], const double d[3])
+/// Whether the arc of one edge, from a to b, crosses the negative of the other's, from −c to −d: then the
+/// edges make a facet of the difference. `ba` and `dc` are b × a and d × c.
+static bool arcs_cross(const double a[3], const double b[3], const double ba[3], const double c[3],
+    const double d[3], const double dc[3])
 {
-    double ba[3], dc[3];
-    cross(b, a, ba);
-    cross(d, c, dc);
-    double cba = -dot(c, ba), dba = -dot(d, ba), adc = dot(a, dc), bdc = dot(b, dc);
-    return cba * dba < 0 && adc * bdc < 0 && cba * bdc > 0;
+    double cba = -dot(c, ba), dba = -dot(d, ba);
+    if (!(cba * dba < 0)) return false;
+    double adc = dot(a, dc), bdc = dot(b, dc);
+    return adc * bdc < 0 && cba * bdc > 0;
 }
 
 static bool try_edges(const hull_shape *a, const hull_shape *b, double enough, rbli_hull_overlap *best)
@@ -271,21 +287,24 @@ static bool try_edges(const hull_shape *a, const hull_shape *b, double enough, r
     for (size_t i = 0; i < a->edge_count; i++) {
         const hull_edge *e = &a->edges[i];
         const double *na = a->normals[e->triangle[0]], *nb = a->normals[e->triangle[1]];
-        double u[3];
-        for (int k = 0; k < 3; k++)
-            u[k] = a->hull->points[e->high][k] - a->hull->points[e->low][k];
-        double u_length = sqrt(dot(u, u));
+        const double *p = a->hull->points[e->low], *q = a->hull->points[e->high];
+        double u[3] = {q[0] - p[0], q[1] - p[1], q[2] - p[2]}, u_length = sqrt(dot(u, u));
         for (size_t j = 0; j < b->edge_count; j++) {
             const hull_edge *f = &b->edges[j];
-            if (!arcs_cross(na, nb, b->normals[f->triangle[0]], b->normals[f->triangle[1]])) continue;
-            double v[3], n[3];
-            for (int k = 0; k < 3; k++)
-                v[k] = b->hull->points[f->high][k] - b->hull->points[f->low][k];
+            if (!arcs_cross(na, nb, e->arc, b->normals[f->triangle[0]], b->normals[f->triangle[1]], f->arc))
+                continue;
+            const double *r = b->hull->points[f->low], *s = b->hull->points[f->high];
+            double v[3] = {s[0] - r[0], s[1] - r[1], s[2] - r[2]}, n[3];
             cross(u, v, n);
             double length = sqrt(dot(n, n));
             if (length <= 1e-6 * u_length * sqrt(dot(v, v))) continue; /* parallel: a facet's normal */
-            for (int k = 0; k < 3; k++)
-                n[k] /= length;
+            /* Along its normal, out of a, the edges themselves lie outermost. */
+            double sign = dot(n, na) + dot(n, nb) < 0 ? -1 : 1, depth = 0;
+            for (int k = 0; k < 3; k++) {
+                n[k] *= sign / length;
+                depth += n[k] * (p[k] - r[k]);
+            }
+            if (depth > best->depth + 1e-9 * fabs(best->depth)) continue;
             if (try_axis(a->hull, b->hull, n, enough, best)) return true;
         }
     }

@@ -33,6 +33,7 @@ typedef struct solid {
 typedef struct solid_pair {
     int32_t a, b;
     bool overlaps, given_up, done;
+    rbli_hull_overlap overlap; /* before any cut */
 } solid_pair;
 
 /// Two pieces that overlap still.
@@ -302,6 +303,7 @@ static rbl_status test_pairs(rbl_context *ctx, size_t begin, size_t end, size_t 
             RBL_TRY(rbli_hull_find_overlap(ctx, &p->hull, &q->hull, -least, &overlap));
         }
         pair->overlaps = overlap.depth > least;
+        pair->overlap = overlap;
     }
 done:
     rbli_hull_free(ctx, &a);
@@ -396,7 +398,10 @@ static rbl_status cut_pair(rbl_context *ctx, separation *s, solid_pair *pair)
     RBL_TRY(shrunk(ctx, p, factor, centers[0], &a));
     RBL_TRY(shrunk(ctx, q, factor, centers[1], &b));
     double least = nothing * fmax(p->size, q->size);
-    RBL_TRY(rbli_hull_find_overlap(ctx, &a, &b, -least, &overlap));
+    if (p->changed || q->changed)
+        RBL_TRY(rbli_hull_find_overlap(ctx, &a, &b, -least, &overlap));
+    else
+        overlap = pair->overlap;
     pair->overlaps = overlap.depth > least;
     if (!pair->overlaps) goto done; /* earlier cuts have parted them */
     for (int k = 0; k < 3; k++) {
