@@ -5,6 +5,8 @@
 
 #include "fracture/base/alloc.h"
 
+enum { POLL = 1 << 15 }; /* tetrahedra between looks at the request to cancel */
+
 typedef struct triangulator {
     rbl_context *ctx;
     rbli_ranked_point *points; /* six ghosts, then the sites in order of insertion */
@@ -250,6 +252,11 @@ static rbl_status insertion_order(
         a[i] =
             (keyed_point){round_of(i, round_count) << 57 | hilbert_key(points[i], half_extent), (int32_t)i};
     for (int shift = 0; shift < 64; shift += 8) { /* stable radix sort */
+        if (rbli_cancelled(ctx)) {
+            rbli_free(ctx, a);
+            rbli_free(ctx, b);
+            return RBL_ERR_CANCELLED;
+        }
         size_t start_of[257] = {0};
         for (size_t i = 0; i < count; i++)
             start_of[(a[i].key >> shift & 255) + 1]++;
@@ -289,6 +296,7 @@ static rbl_status compact(triangulator *t, const int32_t *name, rbli_delaunay *o
     RBL_TRY_ALLOC(start);
     for (size_t i = 0; i < t->tets.count; i++) {
         const int32_t *v = t->tets.data[i].v;
+        if (i % POLL == 0 && rbli_cancelled(t->ctx)) RBL_TRY(RBL_ERR_CANCELLED);
         if (v[0] < 0) continue;
         start[last_corner(v) + 1]++;
         live++;
@@ -296,10 +304,12 @@ static rbl_status compact(triangulator *t, const int32_t *name, rbli_delaunay *o
     for (size_t i = 0; i < out->point_count + 6; i++)
         start[i + 1] += start[i];
     RBL_TRY_ALLOC(sorted = rbli_alloc(t->ctx, live, sizeof *sorted));
+    RBL_TRY(rbli_cancelled(t->ctx) ? RBL_ERR_CANCELLED : RBL_OK);
     for (size_t i = 0; i < t->tets.count; i++)
         if (t->tets.data[i].v[0] >= 0) t->stamp[i] = (uint32_t)start[last_corner(t->tets.data[i].v)]++;
     for (size_t i = 0; i < t->tets.count; i++) {
         rbli_tetrahedron tet = t->tets.data[i];
+        if (i % POLL == 0 && rbli_cancelled(t->ctx)) RBL_TRY(RBL_ERR_CANCELLED);
         if (tet.v[0] < 0) continue;
         for (int k = 0; k < 4; k++) {
             tet.v[k] = tet.v[k] < 6 ? (int32_t)out->point_count + tet.v[k] : name[tet.v[k] - 6];
@@ -309,7 +319,9 @@ static rbl_status compact(triangulator *t, const int32_t *name, rbli_delaunay *o
     }
     out->tetrahedra = sorted;
     out->tetrahedron_count = live;
+    sorted = NULL;
 done:
+    rbli_free(t->ctx, sorted);
     rbli_free(t->ctx, start);
     return status;
 }

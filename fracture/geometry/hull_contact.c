@@ -198,18 +198,37 @@ static void collect_edges(const shaping *w, rbli_hull_shape *out)
 
 void rbli_hull_shape_free(rbl_context *ctx, rbli_hull_shape *shape)
 {
-    rbli_free(ctx, shape->planes);
-    rbli_free(ctx, shape->edges);
+    rbli_free(ctx, shape->memory);
     *shape = (rbli_hull_shape){0};
 }
 
-rbl_status rbli_hull_shape_create(rbl_context *ctx, const rbli_hull *hull, rbli_hull_shape *out)
+/// Copies all into one block.
+static rbl_status pack_shape(rbl_context *ctx, const rbli_hull_shape *from, rbli_hull_shape *out)
+{
+    rbli_hull_shape made = *from;
+    size_t points = made.point_count * sizeof *made.points, planes = made.plane_count * sizeof *made.planes,
+           edges = made.edge_count * sizeof *made.edges;
+    char *memory = rbli_alloc(ctx, 1, points + planes + edges);
+    if (!memory) return RBL_ERR_NO_MEMORY;
+    if (points) memcpy(memory, from->points, points);
+    if (planes) memcpy(memory + points, from->planes, planes);
+    if (edges) memcpy(memory + points + planes, from->edges, edges);
+    made.memory = memory;
+    made.points = (const double(*)[3])(void *)memory;
+    made.planes = (double(*)[4])(void *)(memory + points);
+    made.edges = (int32_t(*)[2])(void *)(memory + points + planes);
+    *out = made;
+    return RBL_OK;
+}
+
+rbl_status rbli_hull_shape_create(rbl_context *ctx, const rbli_hull *hull, bool facets, rbli_hull_shape *out)
 {
     rbl_status status = RBL_OK;
     size_t count = hull->triangle_count;
     double low[3], high[3];
     shaping w = {.hull = hull};
     rbli_hull_shape made = {.points = (const double(*)[3])hull->points, .point_count = hull->point_count};
+    if (!facets) return pack_shape(ctx, &made, out);
     rbli_hull_bounds(hull, low, high);
     for (int k = 0; k < 3; k++)
         w.size = fmax(w.size, high[k] - low[k]);
@@ -222,14 +241,14 @@ rbl_status rbli_hull_shape_create(rbl_context *ctx, const rbli_hull *hull, rbli_
     RBL_TRY(join_flat(ctx, &w));
     collect_planes(&w, &made);
     collect_edges(&w, &made);
-    *out = made;
-    made = (rbli_hull_shape){0};
+    RBL_TRY(pack_shape(ctx, &made, out));
 done:
     rbli_free(ctx, w.parent);
     rbli_free(ctx, w.normals);
     rbli_free(ctx, w.sides);
     rbli_free(ctx, w.scratch);
-    rbli_hull_shape_free(ctx, &made);
+    rbli_free(ctx, made.planes);
+    rbli_free(ctx, made.edges);
     return status;
 }
 

@@ -14,18 +14,20 @@ typedef struct rbli_hull_contact {
     double normal[3]; /* the axis: unit, from a to b */
 } rbli_hull_contact;
 
-/// A hull made ready to be compared with many: flat facets as one plane, edges between them.
+/// A hull made ready to be compared with many: flat facets as one plane, edges between them. One block of memory.
 typedef struct rbli_hull_shape {
-    const double (*points)[3]; /* [point_count] the hull's */
+    const double (*points)[3]; /* [point_count] */
     size_t point_count;
     double (*planes)[4]; /* [plane_count] unit normal, outward, and offset; all points are behind them */
     size_t plane_count;
     int32_t (*edges)[2]; /* [edge_count] */
     size_t edge_count;
+    void *memory; /* what the others lie in; NULL: points are the caller's, and there is nothing else */
 } rbli_hull_shape;
-/// @param hull its points must stay. @param out set on success only
-/// @return RBL_OK · RBL_ERR_NO_MEMORY
-rbl_status rbli_hull_shape_create(rbl_context *ctx, const rbli_hull *hull, rbli_hull_shape *out);
+/// @param facets false: the points alone, which is all that distances need
+/// @param out    set on success only; keeps nothing of the hull
+/// @return RBL_OK · RBL_ERR_NO_MEMORY · RBL_ERR_CANCELLED
+rbl_status rbli_hull_shape_create(rbl_context *ctx, const rbli_hull *hull, bool facets, rbli_hull_shape *out);
 void rbli_hull_shape_free(rbl_context *ctx, rbli_hull_shape *shape);
 
 /// Memory for one call at a time, reused by the next; zero it before the first and free it after the last.

@@ -23,24 +23,20 @@ typedef struct hull_job {
     const int32_t *geometry, *vertex_start, *vertex_count;
     rbli_hull_rows rows;
     double (*world)[16];
-    bool triangles;
+    bool facets;
     bool *flat; /* [leaf count] */
     rbli_leaf_hulls *out;
 } hull_job;
 
 void rbli_leaf_hulls_free(rbl_context *ctx, rbli_leaf_hulls *h)
 {
-    size_t count = h->start && h->hull && h->borrowed ? h->start[h->leaf_count] : 0;
+    size_t count = h->start && h->shape ? h->start[h->leaf_count] : 0;
     for (size_t i = 0; i < count; i++)
-        if (!h->borrowed[i]) rbli_hull_free(ctx, &h->hull[i]);
-    for (size_t i = 0; h->shape && i < count; i++)
         rbli_hull_shape_free(ctx, &h->shape[i]);
-    rbli_free(ctx, h->shape);
     rbli_free(ctx, h->leaf);
     rbli_free(ctx, h->leaf_of);
     rbli_free(ctx, h->start);
-    rbli_free(ctx, h->hull);
-    rbli_free(ctx, h->borrowed);
+    rbli_free(ctx, h->shape);
     rbli_free(ctx, h->boxes);
     *h = (rbli_leaf_hulls){0};
 }
@@ -49,21 +45,47 @@ void rbli_leaf_hulls_free(rbl_context *ctx, rbli_leaf_hulls *h)
 static rbl_status hull_of_vertices(rbl_context *ctx, const hull_job *job, size_t leaf, size_t at)
 {
     int32_t bone = job->out->leaf[leaf], g = job->geometry[bone];
-    double(*points)[3] = job->surface->positions + job->vertex_start[g];
+    const double(*points)[3] = (const double(*)[3])job->surface->positions + job->vertex_start[g];
     size_t count = (size_t)job->vertex_count[g];
-    if (!job->triangles && count <= FEW_VERTICES && count > 0) {
-        job->out->hull[at] = (rbli_hull){.points = points, .point_count = count};
-        job->out->borrowed[at] = true;
+    rbli_hull hull = {0};
+    if (!job->facets && count <= FEW_VERTICES && count > 0) {
+        job->out->shape[at] = (rbli_hull_shape){.points = points, .point_count = count};
         return RBL_OK;
     }
     rbli_hull_options options = rbli_hull_default_options();
     options.max_vertices = INT32_MAX;
-    rbl_status status =
-        rbli_convex_hull(ctx, (const double(*)[3])points, count, &options, &job->out->hull[at]);
-    if (status == RBL_OK) job->flat[leaf] = job->out->hull[at].thickened;
+    rbl_status status = rbli_convex_hull(ctx, points, count, &options, &hull);
+    if (status == RBL_OK) {
+        job->flat[leaf] = hull.thickened;
+        status = rbli_hull_shape_create(ctx, &hull, job->facets, &job->out->shape[at]);
+        rbli_hull_free(ctx, &hull);
+    }
     if (status == RBL_OK || status == RBL_ERR_NO_MEMORY || status == RBL_ERR_CANCELLED) return status;
     return rbli_fail(ctx, RBL_ERR_MESH, "no convex hull of piece \"%s\"",
         rbli_collection_string(job->collection, "bone", "name", (size_t)bone));
+}
+
+/// A hull that the collection has, in world space.
+static rbl_status hull_of_row(rbl_context *ctx, const hull_job *job, int32_t row, size_t bone, size_t at)
+{
+    rbli_hull own = rbli_hull_get(job->collection, (size_t)row), hull;
+    rbl_status status = rbli_hull_copy(ctx, &own, job->world[bone], &hull);
+    if (status != RBL_OK) return status;
+    status = rbli_hull_shape_create(ctx, &hull, job->facets, &job->out->shape[at]);
+    rbli_hull_free(ctx, &hull);
+    return status;
+}
+
+static void find_box(const rbli_hull_shape *shape, double box[2][3])
+{
+    for (int k = 0; k < 3; k++) {
+        box[0][k] = HUGE_VAL;
+        box[1][k] = -HUGE_VAL;
+        for (size_t i = 0; i < shape->point_count; i++) {
+            box[0][k] = fmin(box[0][k], shape->points[i][k]);
+            box[1][k] = fmax(box[1][k], shape->points[i][k]);
+        }
+    }
 }
 
 static rbl_status make_hulls(rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
@@ -76,16 +98,11 @@ static rbl_status make_hulls(rbl_context *ctx, size_t begin, size_t end, size_t 
         size_t bone = (size_t)h->leaf[i], row = job->rows.start[bone];
         rbl_status status = RBL_OK;
         if (row == job->rows.start[bone + 1]) status = hull_of_vertices(ctx, job, i, h->start[i]);
-        for (size_t n = 0; row + n < job->rows.start[bone + 1] && status == RBL_OK; n++) {
-            rbli_hull hull = rbli_hull_get(job->collection, (size_t)job->rows.row[row + n]);
-            status = rbli_hull_copy(ctx, &hull, job->world[bone], &h->hull[h->start[i] + n]);
-        }
+        for (size_t n = 0; row + n < job->rows.start[bone + 1] && status == RBL_OK; n++)
+            status = hull_of_row(ctx, job, job->rows.row[row + n], bone, h->start[i] + n);
         if (status != RBL_OK) return status;
-        for (size_t n = h->start[i]; n < h->start[i + 1] && status == RBL_OK; n++) {
-            rbli_hull_bounds(&h->hull[n], h->boxes[n][0], h->boxes[n][1]);
-            if (h->shape) status = rbli_hull_shape_create(ctx, &h->hull[n], &h->shape[n]);
-        }
-        if (status != RBL_OK) return status;
+        for (size_t n = h->start[i]; n < h->start[i + 1]; n++)
+            find_box(&h->shape[n], h->boxes[n]);
     }
     return RBL_OK;
 }
@@ -105,16 +122,14 @@ static rbl_status count_hulls(rbl_context *ctx, const hull_job *job, rbli_leaf_h
         h->leaf_of[bone] = (int32_t)i;
         h->start[i + 1] = h->start[i] + (own ? own : 1);
     }
-    RBL_TRY_ALLOC(h->borrowed = rbli_calloc(ctx, h->start[h->leaf_count], sizeof *h->borrowed));
     RBL_TRY_ALLOC(h->boxes = rbli_alloc(ctx, h->start[h->leaf_count], sizeof *h->boxes));
-    RBL_TRY_ALLOC(h->hull = rbli_calloc(ctx, h->start[h->leaf_count], sizeof *h->hull));
-    if (job->triangles) RBL_TRY_ALLOC(h->shape = rbli_calloc(ctx, h->start[h->leaf_count], sizeof *h->shape));
+    RBL_TRY_ALLOC(h->shape = rbli_calloc(ctx, h->start[h->leaf_count], sizeof *h->shape));
 done:
     return status;
 }
 
 rbl_status rbli_leaf_hulls_build(rbl_context *ctx, const rbl_collection *collection,
-    const rbli_world_surface *surface, bool triangles, rbli_leaf_hulls *out)
+    const rbli_world_surface *surface, bool facets, rbli_leaf_hulls *out)
 {
     rbl_status status = RBL_OK;
     rbli_leaf_hulls made = {0};
@@ -123,7 +138,7 @@ rbl_status rbli_leaf_hulls_build(rbl_context *ctx, const rbl_collection *collect
         .geometry = rbli_collection_read(collection, "bone", "geometry", RBL_INT32),
         .vertex_start = rbli_collection_read(collection, "geometry", "vertex_start", RBL_INT32),
         .vertex_count = rbli_collection_read(collection, "geometry", "vertex_count", RBL_INT32),
-        .triangles = triangles,
+        .facets = facets,
         .out = &made};
     RBL_TRY(rbli_hull_rows_build(ctx, collection, &job.rows));
     RBL_TRY(rbli_hierarchy_world_transforms(ctx, collection, &job.world));
@@ -172,9 +187,9 @@ static void visit_hulls(void *user, int32_t first, int32_t second)
     int32_t i = s->items[first], j = s->items[second];
     int32_t p = s->leaf_of_hull[i], q = s->leaf_of_hull[j];
     if (p == q) return;
-    const rbli_hull *a = &s->hulls->hull[p < q ? i : j], *c = &s->hulls->hull[p < q ? j : i];
-    rbli_hull_gap gap = rbli_hull_distance((const double(*)[3])a->points, a->point_count,
-        (const double(*)[3])c->points, c->point_count, s->distance, s->distance);
+    const rbli_hull_shape *a = &s->hulls->shape[p < q ? i : j], *c = &s->hulls->shape[p < q ? j : i];
+    rbli_hull_gap gap =
+        rbli_hull_distance(a->points, a->point_count, c->points, c->point_count, s->distance, s->distance);
     if (gap.distance > s->distance) return;
     int32_t low = s->hulls->leaf[p < q ? p : q], high = s->hulls->leaf[p < q ? q : p];
     rbli_keyed pair = {(uint64_t)low << 32 | (uint32_t)high, 0};
@@ -278,11 +293,9 @@ typedef struct measure_job {
     rbli_hull_contact *out;
 } measure_job;
 
-static double gap_of(const rbli_hull *a, const rbli_hull *b)
+static double gap_of(const rbli_hull_shape *a, const rbli_hull_shape *b)
 {
-    return rbli_hull_distance((const double(*)[3])a->points, a->point_count, (const double(*)[3])b->points,
-        b->point_count, 0, HUGE_VAL)
-        .distance;
+    return rbli_hull_distance(a->points, a->point_count, b->points, b->point_count, 0, HUGE_VAL).distance;
 }
 
 static rbl_status measure_pair(rbl_context *ctx, const measure_job *job, const rbli_touch *touch,
@@ -296,12 +309,12 @@ static rbl_status measure_pair(rbl_context *ctx, const measure_job *job, const r
     rbli_hull_contact sum = {.width = -1};
     for (size_t i = a_begin; several && i < a_end; i++)
         for (size_t j = b_begin; j < b_end; j++)
-            least = fmin(least, gap_of(&h->hull[i], &h->hull[j]));
+            least = fmin(least, gap_of(&h->shape[i], &h->shape[j]));
     double most = fmax(least, job->bridge) + job->depth;
     for (size_t i = a_begin; i < a_end; i++)
         for (size_t j = b_begin; j < b_end; j++) {
             rbli_hull_contact one;
-            if (several && gap_of(&h->hull[i], &h->hull[j]) > most) continue;
+            if (several && gap_of(&h->shape[i], &h->shape[j]) > most) continue;
             rbl_status status = rbli_hull_contact_measure(
                 ctx, &h->shape[i], &h->shape[j], job->bridge, job->depth, scratch, &one);
             if (status != RBL_OK) return status;

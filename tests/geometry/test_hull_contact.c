@@ -27,8 +27,8 @@ static rbli_hull_contact measure(
     rbli_hull_shape s, t;
     rbli_hull_contact_scratch scratch = {0};
     rbli_hull_contact out;
-    assert_ok(ctx, rbli_hull_shape_create(ctx, a, &s));
-    assert_ok(ctx, rbli_hull_shape_create(ctx, b, &t));
+    assert_ok(ctx, rbli_hull_shape_create(ctx, a, true, &s));
+    assert_ok(ctx, rbli_hull_shape_create(ctx, b, true, &t));
     assert_ok(ctx, rbli_hull_contact_measure(ctx, &s, &t, bridge, depth, &scratch, &out));
     rbli_hull_shape_free(ctx, &s);
     rbli_hull_shape_free(ctx, &t);
@@ -113,7 +113,7 @@ static void shapes_have_planes_and_edges(void **state)
     rbl_context *ctx = make_context(1);
     rbli_hull box = make_box(ctx, (double[]){0, 0, 0}, (double[]){1, 2, 3}, turned);
     rbli_hull_shape shape;
-    assert_ok(ctx, rbli_hull_shape_create(ctx, &box, &shape));
+    assert_ok(ctx, rbli_hull_shape_create(ctx, &box, true, &shape));
     assert_int_equal(shape.plane_count, 6);
     assert_int_equal(shape.edge_count, 12);
     rbli_hull_shape_free(ctx, &shape);
