@@ -182,7 +182,7 @@ static rbl_status lloyd(rbl_context *ctx, means *m, const rbli_cluster_options *
         size_t changed = 0;
         for (size_t b = 0; b < block_count; b++)
             changed += m->changed[b];
-        if (*steps >= options->iterations || (!first && changed <= m->count / 200)) break;
+        if (*steps >= options->iterations || (!first && changed <= m->count / 100)) break;
         move_centers(m);
         ++*steps;
         rbli_progress(ctx, (double)*steps / options->iterations);

@@ -19,7 +19,7 @@ typedef struct rbli_cluster_options {
 rbli_cluster_options rbli_cluster_default_options(void);
 
 /// k-means (Lloyd 1982) from seeds spread along a Morton curve, one at random in each of `count` equal
-/// stretches of it, until no more than one point in 200 changes; nearest centres by a k-d tree; with
+/// stretches of it, until no more than one point in 100 changes; nearest centres by a k-d tree; with
 /// many points for each centre a sample takes the first steps. Then rbli_cluster_settle.
 /// @param points  [count][3], finite
 /// @param edges   [edge_count], any order, each pair once
