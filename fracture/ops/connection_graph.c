@@ -24,8 +24,6 @@ typedef struct candidate {
     double length;
 } candidate;
 
-typedef RBLI_ARRAY(rbli_keyed) pair_array; /* key: a << 32 | b */
-
 typedef struct connector {
     rbl_context *ctx;
     const rbl_collection *in;
@@ -38,7 +36,7 @@ typedef struct connector {
     double (*low)[3], (*high)[3]; /* [bone_count] low > high where there is nothing */
     int32_t *member, *start;      /* bones with something in them, by parent: roots first */
     int32_t *united;              /* [bone_count] union-find over bones */
-    pair_array pairs;
+    rbli_pair_array pairs;
     rbli_sibling_pair *known; /* contacts lifted to siblings, for areas */
     size_t known_count;
     double unknown_area; /* of a pair that is not among the known */

@@ -12,8 +12,6 @@
 
 enum { GRAIN = 4, FEW_TRIANGLES = 32 };
 
-typedef RBLI_ARRAY(rbli_keyed) pair_array; /* key: a << 32 | b */
-
 typedef struct inside_job {
     const rbli_world_surface *surface;
     double tolerance;
@@ -22,7 +20,7 @@ typedef struct inside_job {
     size_t leaf_count;
     double (*boxes)[2][3]; /* [leaf_count] */
     rbli_box_tree *tree;
-    pair_array *blocks;
+    rbli_pair_array *blocks;
 } inside_job;
 
 /// One piece that others may reach into.
@@ -173,7 +171,7 @@ static bool reaches_in(solid *s, int32_t other)
     return false;
 }
 
-static rbl_status search_leaf(rbl_context *ctx, const inside_job *job, size_t leaf, pair_array *found)
+static rbl_status search_leaf(rbl_context *ctx, const inside_job *job, size_t leaf, rbli_pair_array *found)
 {
     solid s = {.job = job, .ctx = ctx, .leaf = leaf};
     rbli_box_tree_query(job->tree, job->boxes[leaf][0], job->boxes[leaf][1], visit_other, &s);
@@ -223,36 +221,6 @@ static rbl_status find_boxes(rbl_context *ctx, inside_job *job)
     return RBL_OK;
 }
 
-static rbl_status collect(
-    rbl_context *ctx, pair_array *blocks, size_t block_count, rbli_touch **out, size_t *count)
-{
-    rbl_status status = RBL_OK;
-    pair_array all = {0};
-    rbli_keyed *scratch = NULL;
-    rbli_touch *touches = NULL;
-    size_t kept = 0;
-    for (size_t i = 0; i < block_count; i++) {
-        RBL_TRY(rbli_array_reserve(ctx, &all, blocks[i].count));
-        if (blocks[i].count) memcpy(all.data + all.count, blocks[i].data, blocks[i].count * sizeof *all.data);
-        all.count += blocks[i].count;
-    }
-    RBL_TRY_ALLOC(scratch = rbli_alloc(ctx, all.count, sizeof *scratch));
-    RBL_TRY_ALLOC(touches = rbli_alloc(ctx, all.count, sizeof *touches));
-    if (all.count) RBL_TRY(rbli_radix_sort_polled(ctx, all.data, scratch, all.count));
-    for (size_t i = 0; i < all.count; i++)
-        if (i == 0 || all.data[i].key != all.data[i - 1].key)
-            touches[kept++] =
-                (rbli_touch){(int32_t)(all.data[i].key >> 32), (int32_t)(uint32_t)all.data[i].key, -1, 0};
-    *out = touches;
-    *count = kept;
-    touches = NULL;
-done:
-    rbli_free(ctx, all.data);
-    rbli_free(ctx, scratch);
-    rbli_free(ctx, touches);
-    return status;
-}
-
 rbl_status rbli_inside_pairs(rbl_context *ctx, const rbl_collection *collection,
     const rbli_world_surface *surface, double tolerance, rbli_touch **out, size_t *count)
 {
@@ -271,7 +239,7 @@ rbl_status rbli_inside_pairs(rbl_context *ctx, const rbl_collection *collection,
     block_count = (job.leaf_count + GRAIN - 1) / GRAIN;
     RBL_TRY_ALLOC(job.blocks = rbli_calloc(ctx, block_count, sizeof *job.blocks));
     RBL_TRY(rbli_parallel_for(ctx, job.leaf_count, GRAIN, search_block, &job));
-    RBL_TRY(collect(ctx, job.blocks, block_count, out, count));
+    RBL_TRY(rbli_collect_pairs(ctx, job.blocks, block_count, out, count));
 done:
     for (size_t i = 0; job.blocks && i < block_count; i++)
         rbli_free(ctx, job.blocks[i].data);

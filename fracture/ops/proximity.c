@@ -5,8 +5,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "fracture/base/alloc.h"
-#include "fracture/geometry/radix_sort.h"
 #include "fracture/ops/proximity_hulls.h"
 
 enum { POLL = 4096 };
@@ -150,6 +148,35 @@ rbl_status rbli_known_contacts(rbl_context *ctx, const rbl_collection *collectio
     *count = found;
     touches = NULL;
 done:
+    rbli_free(ctx, touches);
+    return status;
+}
+
+rbl_status rbli_collect_pairs(
+    rbl_context *ctx, const rbli_pair_array *blocks, size_t block_count, rbli_touch **out, size_t *count)
+{
+    rbl_status status = RBL_OK;
+    rbli_keyed *all = NULL, *scratch = NULL;
+    rbli_touch *touches = NULL;
+    size_t total = 0, kept = 0;
+    for (size_t i = 0; i < block_count; i++)
+        total += blocks[i].count;
+    RBL_TRY_ALLOC(all = rbli_alloc(ctx, total, sizeof *all));
+    RBL_TRY_ALLOC(scratch = rbli_alloc(ctx, total, sizeof *scratch));
+    RBL_TRY_ALLOC(touches = rbli_alloc(ctx, total, sizeof *touches));
+    for (size_t i = 0, at = 0; i < block_count; at += blocks[i++].count)
+        if (blocks[i].count) memcpy(all + at, blocks[i].data, blocks[i].count * sizeof *all);
+    if (total) RBL_TRY(rbli_radix_sort_polled(ctx, all, scratch, total));
+    for (size_t i = 0; i < total; i++) {
+        if (i > 0 && all[i].key == all[i - 1].key) continue;
+        touches[kept++] = (rbli_touch){(int32_t)(all[i].key >> 32), (int32_t)(uint32_t)all[i].key, -1, 0};
+    }
+    *out = touches;
+    *count = kept;
+    touches = NULL;
+done:
+    rbli_free(ctx, all);
+    rbli_free(ctx, scratch);
     rbli_free(ctx, touches);
     return status;
 }

@@ -3,8 +3,10 @@
 
 /// Which pieces touch: the groups proximity and connection.
 
+#include "fracture/base/alloc.h"
 #include "fracture/collection/hierarchy.h"
 #include "fracture/geometry/contact.h"
+#include "fracture/geometry/radix_sort.h"
 
 typedef enum rbli_proximity_method { RBLI_PROXIMITY_PRECISE, RBLI_PROXIMITY_HULL } rbli_proximity_method;
 /// What a threshold applies to. Each also keeps what has half of all that is possible for the two pieces, so
@@ -83,6 +85,12 @@ rbl_status rbli_recorded_contacts(
     rbl_context *ctx, const rbl_collection *collection, rbli_touch **out, size_t *count);
 /// Writes the group connection from the group proximity, which must exist.
 rbl_status rbli_connect_siblings(rbl_context *ctx, rbl_collection *collection, bool with_area);
+
+/// Pairs of bones as keys a << 32 | b, in the order found.
+typedef RBLI_ARRAY(rbli_keyed) rbli_pair_array;
+/// The pairs of all blocks as touches of unknown area (−1), sorted, each once; rbli_free.
+rbl_status rbli_collect_pairs(
+    rbl_context *ctx, const rbli_pair_array *blocks, size_t block_count, rbli_touch **out, size_t *count);
 
 /// A pair of siblings and what joins them.
 typedef struct rbli_sibling_pair {

@@ -159,21 +159,19 @@ done:
 
 /* ---- pairs that are near ---- */
 
-typedef RBLI_ARRAY(rbli_keyed) pair_array; /* key: a << 32 | b */
-
 typedef struct near_search {
     const rbli_leaf_hulls *hulls;
     const int32_t *leaf_of_hull;
     const rbli_box_tree *tree;
     const int32_t *items;
     double distance;
-    pair_array *blocks;
+    rbli_pair_array *blocks;
 } near_search;
 
 typedef struct near_block {
     const near_search *search;
     rbl_context *ctx;
-    pair_array *found;
+    rbli_pair_array *found;
     size_t visits;
     rbl_status status;
 } near_block;
@@ -222,36 +220,6 @@ static rbl_status build_tree(rbl_context *ctx, const rbli_leaf_hulls *h, double 
     return status;
 }
 
-/// Sorted touches, each pair once.
-static rbl_status collect_pairs(
-    rbl_context *ctx, pair_array *blocks, size_t block_count, rbli_touch **out, size_t *count)
-{
-    rbl_status status = RBL_OK;
-    rbli_keyed *all = NULL, *scratch = NULL;
-    rbli_touch *touches = NULL;
-    size_t total = 0, kept = 0;
-    for (size_t i = 0; i < block_count; i++)
-        total += blocks[i].count;
-    RBL_TRY_ALLOC(all = rbli_alloc(ctx, total, sizeof *all));
-    RBL_TRY_ALLOC(scratch = rbli_alloc(ctx, total, sizeof *scratch));
-    RBL_TRY_ALLOC(touches = rbli_alloc(ctx, total, sizeof *touches));
-    for (size_t i = 0, at = 0; i < block_count; at += blocks[i++].count)
-        if (blocks[i].count) memcpy(all + at, blocks[i].data, blocks[i].count * sizeof *all);
-    if (total) RBL_TRY(rbli_radix_sort_polled(ctx, all, scratch, total));
-    for (size_t i = 0; i < total; i++) {
-        if (i > 0 && all[i].key == all[i - 1].key) continue;
-        touches[kept++] = (rbli_touch){(int32_t)(all[i].key >> 32), (int32_t)(uint32_t)all[i].key, -1, 0};
-    }
-    *out = touches;
-    *count = kept;
-    touches = NULL;
-done:
-    rbli_free(ctx, all);
-    rbli_free(ctx, scratch);
-    rbli_free(ctx, touches);
-    return status;
-}
-
 rbl_status rbli_near_hulls(
     rbl_context *ctx, const rbli_leaf_hulls *hulls, double distance, rbli_touch **out, size_t *count)
 {
@@ -274,7 +242,7 @@ rbl_status rbli_near_hulls(
         RBL_TRY_ALLOC(s.blocks = rbli_calloc(ctx, block_count, sizeof *s.blocks));
         RBL_TRY(rbli_parallel_for(ctx, blocks, PAIR_GRAIN, search_near, &s));
     }
-    RBL_TRY(collect_pairs(ctx, s.blocks, block_count, out, count));
+    RBL_TRY(rbli_collect_pairs(ctx, s.blocks, block_count, out, count));
 done:
     for (size_t i = 0; s.blocks && i < block_count; i++)
         rbli_free(ctx, s.blocks[i].data);
