@@ -181,7 +181,7 @@ const rbl_node_desc rbli_node_mesh_to_collection = {
     .size = sizeof(rbl_node_desc),
     .type = "MeshToCollection",
     .version = 1,
-    .revision = 2,
+    .revision = 3,
     .family = "sources",
     .text = "Reads a mesh file and makes closed solids of it, one bone a mesh node.",
     .details =
@@ -191,10 +191,11 @@ const rbl_node_desc rbli_node_mesh_to_collection = {
         "and node names are\n"
         "kept. Faces that fill holes get the material `filled`. A shell that cannot be closed is kept as a "
         "sheet, a bone\n"
-        "that counts for no volume (`sheet` is true). Solids of a node that overlap become one. A mesh "
-        "without "
-        "any solid\n"
-        "where sheets are not separate, are errors.",
+        "that counts for no volume (`sheet` is true); what of it lies inside the solid goes when that is "
+        "cut. Solids of a\n"
+        "node that overlap become one. A mesh without any solid is an error, unless sheets are separate or "
+        "thickened.\n"
+        "`rubble inspect FILE` lists what was found, shell by shell, and the settings that would change it.",
     .outputs = outputs,
     .params = params,
     .evaluate = evaluate,
