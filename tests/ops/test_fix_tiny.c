@@ -251,6 +251,46 @@ static void what_refers_to_pieces_follows(void **state)
     finish_context(ctx);
 }
 
+static void chosen_pieces_join_whatever_their_size(void **state)
+{
+    (void)state;
+    rbl_context *ctx = make_context(1);
+    const double cuts[] = {0, 1, 2, 3, 4, 5, 6};
+    rbl_collection *c = make_row(ctx, 6, cuts), *out = NULL;
+    const int32_t root[] = {0}, last[] = {6};
+    const struct {
+        const int32_t *bones;
+        rbli_tiny_use use;
+        double limit;
+        size_t pieces;
+    } cases[] = {
+        {last, RBLI_TINY_USE_INCLUDE, 0.1, 5}, /* joins once */
+        {last, RBLI_TINY_USE_RESTRICT, 0.1, 6},
+        {last, RBLI_TINY_USE_RESTRICT, 1.1, 5},
+        {last, RBLI_TINY_USE_NONE, 0.1, 6},
+        {root, RBLI_TINY_USE_INCLUDE, 0.1, 3}, /* a cluster stands for its pieces: each joins one */
+        {root, RBLI_TINY_USE_RESTRICT, 9, 1},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        rbli_selection *selection = NULL;
+        rbli_fix_tiny_options options = rbli_fix_tiny_default_options();
+        assert_ok(ctx, rbli_selection_create(ctx, c, cases[i].bones, 1, &selection));
+        options.select_by = RBLI_TINY_VOLUME_CUBE_ROOT;
+        options.min_volume_cube_root = cases[i].limit;
+        options.use_selection = cases[i].use;
+        options.neighbor = RBLI_TINY_NEAREST_CENTER;
+        options.selection = selection;
+        assert_ok(ctx, fix_tiny(ctx, c, &options, &out));
+        if (rbli_collection_size(out, "geometry") != cases[i].pieces)
+            fail_msg("case %zu: %zu pieces", i, rbli_collection_size(out, "geometry"));
+        check_closed(ctx, out);
+        rbli_collection_release(out);
+        rbli_selection_release(selection);
+    }
+    rbli_collection_release(c);
+    finish_context(ctx);
+}
+
 static void mirrored_pieces_join_their_like(void **state)
 {
     (void)state;
@@ -286,6 +326,7 @@ int main(void)
         cmocka_unit_test(half_shared_contacts_stay_apart),
         cmocka_unit_test(frames_of_bones_are_kept),
         cmocka_unit_test(what_refers_to_pieces_follows),
+        cmocka_unit_test(chosen_pieces_join_whatever_their_size),
         cmocka_unit_test(mirrored_pieces_join_their_like),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -420,10 +420,39 @@ static void unions_of_random_cuts_are_whole(void **state)
     assert_true(walls > 100 * runs / 7);
 }
 
+static void clusters_reach_across_grout(void **state)
+{
+    (void)state;
+    rbl_context *ctx = make_context(1);
+    rbl_collection *c = make_pieces(ctx, GROUT, 3);
+    rbli_fix_tiny_options options = rbli_fix_tiny_default_options();
+    rbli_fix_tiny_result r = {0};
+    options.relative_volume = 0.18;
+    /* A union of parted pieces is none: they stay, and it is told why. */
+    assert_ok(ctx, rbli_fix_tiny(ctx, c, &options, &r));
+    assert_int_equal(r.count, 0);
+    assert_true(said(ctx, "nothing touches them"));
+    result_free(ctx, &r);
+    options.merge = RBLI_TINY_CLUSTERS;
+    assert_ok(ctx, rbli_fix_tiny(ctx, c, &options, &r));
+    assert_true(r.count > 0);
+    assert_ok(ctx, rbli_collection_validate(ctx, r.collection, RBLI_VALIDATE_CLOSED));
+    const int32_t *type = rbli_collection_read(r.collection, "bone", "type", RBL_INT32);
+    for (size_t i = 0; i < r.count; i++) {
+        assert_int_equal(type[r.bones[i]], RBLI_BONE_CLUSTER);
+        assert_non_null(
+            strstr(rbli_collection_string(r.collection, "bone", "name", (size_t)r.bones[i]), "_merged"));
+    }
+    result_free(ctx, &r);
+    rbli_collection_release(c);
+    finish_context(ctx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(unions_of_random_cuts_are_whole),
+        cmocka_unit_test(clusters_reach_across_grout),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -123,8 +123,16 @@ static rbl_status fix(
 static rbl_status fix_tiny(rbl_context *ctx, const rbl_collection *in, rbl_collection **out)
 {
     rbli_fix_tiny_options options = rbli_fix_tiny_default_options();
-    /* A third of the mean volume: about one piece of nine is tiny. */
+    /* A third of the mean volume: one piece of 35 is tiny. */
     options.relative_volume = cbrt(0.33 / (double)leaf_count(in));
+    return fix(ctx, in, &options, out);
+}
+
+/// More than half of the pieces are tiny.
+static rbl_status fix_half(rbl_context *ctx, const rbl_collection *in, rbl_collection **out)
+{
+    rbli_fix_tiny_options options = rbli_fix_tiny_default_options();
+    options.relative_volume = cbrt(1 / (double)leaf_count(in));
     return fix(ctx, in, &options, out);
 }
 
@@ -196,6 +204,7 @@ static const struct {
     op_fn op;
 } ops[] = {
     {"FixTinyGeo", fix_tiny},
+    {"FixTinyGeo-half", fix_half},
     {"FixTinyGeo-clusters", fix_tiny_clusters},
     {"AutoCluster-count-1000", auto_cluster},
     {"AutoCluster-fraction", by_fraction},
