@@ -226,7 +226,7 @@ static void tell_unknown_type(rbli_loader *l, uint32_t value, const char *node, 
         rbli_text_printf(&hint, "did you mean \"%s\"?\n", graph);
     else if (nearest)
         rbli_text_printf(&hint, "did you mean \"%s\"?\n", nearest);
-    list_types(l, &hint);
+    if (!hint.length || !l->listed_types) list_types(l, &hint);
     if (*type)
         rbli_loader_tell(l, RBL_ERROR, value, rbli_loader_at(l, value)->offset, node, hint.data,
             "unknown node type \"%s\"", type);
@@ -374,8 +374,10 @@ static void read_node(rbli_loader *l, rbli_frame *frame, size_t index)
     rbli_graph_node *node = rbli_loader_add_node(l, id, object);
     if (!node) return;
     local->node = (uint32_t)(l->graph->node_count - 1);
+    size_t errors = rbli_messages_error_count(l->messages);
     if (type != RBLI_JSON_NONE) find_type(l, type, node);
     if (is_object) check_node_keys(l, object, id, node->type ? node->type->desc : NULL);
+    node->faulty = rbli_messages_error_count(l->messages) != errors;
 }
 
 /// The frame's own list of nodes.
@@ -816,7 +818,7 @@ static void read_parameters(rbli_loader *l, rbli_graph_node *node, uint32_t obje
         l->out_of_memory = true;
     rbli_text_free(&pointer);
     l->failed |= scope.failed;
-    node->faulty = scope.failed;
+    node->faulty |= scope.failed;
 }
 
 void rbli_connect_node(rbli_loader *l, uint32_t index, uint32_t object)
@@ -828,7 +830,12 @@ void rbli_connect_node(rbli_loader *l, uint32_t index, uint32_t object)
     }
     l->current = index;
     l->refs.count = 0;
+    size_t errors = rbli_messages_error_count(l->messages);
+    bool failed = l->failed;
+    l->failed = false;
     read_inputs(l, node, object);
+    node->faulty |= l->failed || rbli_messages_error_count(l->messages) != errors;
+    l->failed |= failed;
     if (l->out_of_memory) return;
     read_parameters(l, node, object);
     node->refs = rbli_allocator_alloc(l->allocator, l->refs.count, sizeof *node->refs);

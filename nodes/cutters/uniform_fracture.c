@@ -27,12 +27,22 @@ static rbl_status make_complex(
     return status;
 }
 
+static rbl_status check(rbl_context *ctx, rbl_call *call)
+{
+    const rbl_param *least = rbl_call_param(call, "min_sites"), *most = rbl_call_param(call, "max_sites");
+    if (least && most && rbl_param_int(least) > rbl_param_int(most))
+        return rbl_call_fail(ctx, call, most, RBL_ERR_ARGUMENT,
+            "max_sites (%lld) is smaller than min_sites (%lld)", (long long)rbl_param_int(most),
+            (long long)rbl_param_int(least));
+    return RBL_OK;
+}
+
 static rbl_status evaluate(rbl_context *ctx, rbl_call *call)
 {
-    const rbl_param *most = rbl_call_param(call, "max_sites");
-    uniform_job job = {(size_t)rbl_param_int(rbl_call_param(call, "min_sites")), (size_t)rbl_param_int(most)};
-    if (job.min_sites > job.max_sites)
-        return rbl_call_fail(ctx, call, most, RBL_ERR_ARGUMENT, "max_sites is smaller than min_sites");
+    rbl_status status = check(ctx, call);
+    if (status != RBL_OK) return status;
+    uniform_job job = {(size_t)rbl_param_int(rbl_call_param(call, "min_sites")),
+        (size_t)rbl_param_int(rbl_call_param(call, "max_sites"))};
     return rbli_cutter_run(ctx, call, make_complex, &job);
 }
 
@@ -73,5 +83,6 @@ const rbl_node_desc rbli_node_uniform_fracture = {
     .inputs = inputs,
     .outputs = outputs,
     .params = params,
+    .check = check,
     .evaluate = evaluate,
 };

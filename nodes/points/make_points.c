@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "engine/call.h"
 #include "fracture/base/alloc.h"
 #include "fracture/base/file.h"
 #include "fracture/io/points_json.h"
@@ -18,17 +19,27 @@ static rbl_status read_file(rbl_context *ctx, const char *path, double (**points
     return status;
 }
 
+static rbl_status check(rbl_context *ctx, rbl_call *call)
+{
+    const rbl_param *list = rbl_call_param(call, "points"), *file = rbl_call_param(call, "file");
+    bool has_file = file || rbli_param_is_open(rbli_params_root(call->params), "file");
+    if (!list == !has_file)
+        return rbl_call_fail(ctx, call, file, RBL_ERR_ARGUMENT,
+            has_file ? "points are given twice: give points or file"
+                     : "no points are given: give points or file");
+    if (list && rbl_param_count(list) == 0)
+        return rbl_call_fail(ctx, call, list, RBL_ERR_ARGUMENT, "the list of points is empty");
+    return RBL_OK;
+}
+
 static rbl_status evaluate(rbl_context *ctx, rbl_call *call)
 {
-    rbl_status status = RBL_OK;
+    rbl_status status = check(ctx, call);
+    if (status != RBL_OK) return status;
     const rbl_param *list = rbl_call_param(call, "points"), *file = rbl_call_param(call, "file");
     double(*points)[3] = NULL;
     size_t count = 0;
     rbl_value *value = NULL;
-    if (!list == !file)
-        return rbl_call_fail(ctx, call, file, RBL_ERR_ARGUMENT,
-            file ? "points are given twice: give points or file"
-                 : "no points are given: give points or file");
     if (file) {
         RBL_TRY(read_file(ctx, rbl_param_string(file), &points, &count));
     } else {
@@ -38,8 +49,7 @@ static rbl_status evaluate(rbl_context *ctx, rbl_call *call)
             rbl_param_vec3(rbl_param_at(list, i), points[i]);
     }
     if (count == 0) {
-        status =
-            rbl_call_fail(ctx, call, file ? file : list, RBL_ERR_ARGUMENT, "the list of points is empty");
+        status = rbl_call_fail(ctx, call, file, RBL_ERR_ARGUMENT, "the list of points is empty");
         goto done;
     }
     RBL_TRY(rbl_value_create_points(ctx, (const double(*)[3])points, count, &value));
@@ -78,5 +88,6 @@ const rbl_node_desc rbli_node_make_points = {
         "An empty list, a number that is not finite and anything that is not a list of points are errors.",
     .outputs = outputs,
     .params = params,
+    .check = check,
     .evaluate = evaluate,
 };

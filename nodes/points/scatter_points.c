@@ -1,6 +1,7 @@
 /// ScatterPoints: random points in a box or in the box of pieces.
 
 #include "engine/value.h"
+#include "engine/call.h"
 #include "fracture/base/alloc.h"
 #include "fracture/ops/proximity.h"
 #include "fracture/ops/scatter.h"
@@ -38,6 +39,21 @@ static rbl_status read_counts(rbl_context *ctx, rbl_call *call, rbli_scatter_opt
         return rbl_call_fail(ctx, call, low, RBL_ERR_ARGUMENT, "min_count %zu is above max_count %zu",
             options->min_count, options->max_count);
     return RBL_OK;
+}
+
+static rbl_status check(rbl_context *ctx, rbl_call *call)
+{
+    const rbl_param *root = rbli_params_root(call->params), *inside = rbl_call_param(call, "inside_only");
+    rbli_scatter_options options;
+    bool collection = rbl_call_input_count(call, "collection"), box = rbl_call_input_count(call, "box");
+    if (!collection && !box)
+        return rbl_call_fail(ctx, call, NULL, RBL_ERR_ARGUMENT,
+            "nothing to scatter in: connect the input \"collection\" or \"box\"");
+    if (!collection && rbl_param_bool(inside))
+        return rbl_call_fail(
+            ctx, call, inside, RBL_ERR_ARGUMENT, "inside_only needs the input \"collection\"");
+    if (rbli_param_is_open(root, "min_count") || rbli_param_is_open(root, "max_count")) return RBL_OK;
+    return read_counts(ctx, call, &options);
 }
 
 static rbl_status evaluate(rbl_context *ctx, rbl_call *call)
@@ -134,5 +150,6 @@ const rbl_node_desc rbli_node_scatter_points = {
     .inputs = inputs,
     .outputs = outputs,
     .params = params,
+    .check = check,
     .evaluate = evaluate,
 };

@@ -97,6 +97,28 @@ static inline graph_run run_nodes(const char *nodes, rbl_status expected)
 {
     return run_nodes_with(nodes, expected, 1);
 }
+/// A graph that is refused when it is loaded, with a message that contains `part` at the pointer ("": any).
+static inline void expect_refused(const char *nodes, const char *part, const char *pointer)
+{
+    rbl_engine *engine = NULL;
+    rbl_messages *messages = NULL;
+    rbl_graph *graph = NULL;
+    size_t bytes = strlen(nodes) + 64;
+    char *text = malloc(bytes);
+    assert_int_equal(rbl_engine_create(NULL, &engine), RBL_OK);
+    assert_int_equal(rbl_engine_register_node(engine, &boxes_node, NULL), RBL_OK);
+    snprintf(text, bytes, "{\"rubble\": 1, \"nodes\": {\n%s\n}}", nodes);
+    assert_int_equal(
+        rbl_graph_load_text(engine, "test.json", text, strlen(text), &messages, &graph), RBL_ERR_GRAPH);
+    assert_int_equal(rbl_messages_count_of(messages, RBL_ERROR), 1);
+    const rbl_message *message = rbl_messages_get(messages, 0);
+    if (!strstr(message->text, part)) print_error("said: %s\n", message->text);
+    assert_non_null(strstr(message->text, part));
+    if (*pointer) assert_string_equal(message->pointer, pointer);
+    rbl_messages_destroy(messages);
+    rbl_engine_destroy(engine);
+    free(text);
+}
 static inline void end_run(graph_run *g)
 {
     rbl_run_destroy(g->run);

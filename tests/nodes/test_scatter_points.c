@@ -153,13 +153,19 @@ static void bad_points_are_errors(void **state)
     }
     const struct {
         const char *nodes, *said, *pointer;
-    } cases[] = {
+    } refused[] = {
         {"\"p\": {\"type\": \"MakePoints\", \"params\": {\"points\": []}}", "is empty",
             "/nodes/p/params/points"},
         {"\"p\": {\"type\": \"MakePoints\"}", "no points are given", ""},
         {"\"p\": {\"type\": \"ScatterPoints\"}", "nothing to scatter in", ""},
         {SCATTER("\"min_count\": 5"), "given together", "/nodes/p/params/min_count"},
         {SCATTER("\"min_count\": 5, \"max_count\": 2"), "above max_count", "/nodes/p/params/min_count"},
+    };
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+        expect_refused(refused[i].nodes, refused[i].said, refused[i].pointer);
+    const struct {
+        const char *nodes, *said, *pointer;
+    } cases[] = {
         {ROW
             "\"b\": {\"type\": \"BoundingBox\", \"in\": {\"collection\": \"row\"}, \"params\": {\"padding\": "
             "-2}}",

@@ -42,8 +42,9 @@ static int check(rbl_engine *engine, const char *file, const cli_list *pairs, bo
     if (json)
         code = print_json(file, code, messages);
     else if (code == EXIT_DONE)
-        printf("%s: %zu nodes, %zu variables, no mistake found\n", file, rbl_graph_node_count(graph),
-            rbl_graph_variable_count(graph));
+        printf("%s: %zu node%s, %zu variable%s, no mistake found\n", file, rbl_graph_node_count(graph),
+            rbl_graph_node_count(graph) == 1 ? "" : "s", rbl_graph_variable_count(graph),
+            rbl_graph_variable_count(graph) == 1 ? "" : "s");
     else if (status == RBL_ERR_GRAPH)
         fprintf(stderr, "%s: %zu error%s\n", file, rbl_messages_count_of(messages, RBL_ERROR),
             rbl_messages_count_of(messages, RBL_ERROR) == 1 ? "" : "s");
