@@ -142,6 +142,7 @@ rbl_status rbli_value_unpack(rbl_context *ctx, const rbl_value *value)
     if (!blob) return RBL_OK;
     rbl_collection *made = NULL;
     rbl_status status = rbli_rbl_decode(ctx, "packed value", packed->bytes, packed->count, &made);
+    if (status == RBL_OK) status = rbli_collection_hash_polled(ctx, made);
     if (status == RBL_OK) {
         rbli_hash content = rbli_collection_hash(made);
         if (!rbli_hash_equal(hash_content(RBL_VALUE_COLLECTION, &content, sizeof content), value->hash))
@@ -396,6 +397,12 @@ rbli_hash rbli_value_hash(const rbl_value *value)
     else
         return value->hash;
     return hash_content(value->kind, &content, sizeof content);
+}
+
+rbl_status rbli_value_hash_polled(rbl_context *ctx, const rbl_value *value)
+{
+    bool collection = value->kind == RBL_VALUE_COLLECTION && !value->packed;
+    return collection ? rbli_collection_hash_polled(ctx, value->collection) : RBL_OK;
 }
 
 size_t rbli_value_bytes(const rbl_value *value)

@@ -9,6 +9,9 @@
 
 /// Content hash: equal for equal kind and content, whatever made the value. NULL has one, too.
 rbli_hash rbli_value_hash(const rbl_value *value);
+/// Computes what it takes in advance, so that it can be cancelled.
+/// @return RBL_OK · RBL_ERR_CANCELLED · RBL_ERR_NO_MEMORY
+rbl_status rbli_value_hash_polled(rbl_context *ctx, const rbl_value *value);
 /// Memory that the value keeps alive, arrays of collections included.
 size_t rbli_value_bytes(const rbl_value *value);
 /// The selection of a SELECTION value, borrowed; NULL for NULL and another kind. For nodes that ask

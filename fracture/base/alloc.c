@@ -160,6 +160,28 @@ void rbli_allocator_free(rbli_allocator *allocator, void *pointer)
     allocator->reallocate(allocator->user, block, block->bytes, 0);
 }
 
+enum { PART_BYTES = 1 << 22 }; /* written between looks at the request to cancel */
+
+rbl_status rbli_clear_polled(const rbl_context *ctx, void *to, size_t bytes)
+{
+    for (size_t at = 0, part; at < bytes; at += part) {
+        if (rbli_cancelled(ctx)) return RBL_ERR_CANCELLED;
+        part = bytes - at < PART_BYTES ? bytes - at : PART_BYTES;
+        memset((char *)to + at, 0, part);
+    }
+    return RBL_OK;
+}
+
+rbl_status rbli_copy_polled(const rbl_context *ctx, void *to, const void *from, size_t bytes)
+{
+    for (size_t at = 0, part; at < bytes; at += part) {
+        if (rbli_cancelled(ctx)) return RBL_ERR_CANCELLED;
+        part = bytes - at < PART_BYTES ? bytes - at : PART_BYTES;
+        memcpy((char *)to + at, (const char *)from + at, part);
+    }
+    return RBL_OK;
+}
+
 char *rbli_strdup(rbl_context *ctx, const char *text)
 {
     size_t length = strlen(text);

@@ -51,6 +51,9 @@ static inline void rbli_free(rbl_context *ctx, void *pointer)
 {
     rbli_allocator_free(ctx->allocator, pointer);
 }
+/// memset to zero, and memcpy, in parts; for arrays that grow with a mesh. @return RBL_OK · RBL_ERR_CANCELLED
+rbl_status rbli_clear_polled(const rbl_context *ctx, void *to, size_t bytes);
+rbl_status rbli_copy_polled(const rbl_context *ctx, void *to, const void *from, size_t bytes);
 char *rbli_strdup(rbl_context *ctx, const char *text);
 char *rbli_format(rbl_context *ctx, const char *format, ...) RBL_PRINTF(2, 3); /* NULL without memory */
 

@@ -52,6 +52,13 @@ static inline bool rbli_cancelled(const rbl_context *ctx)
     return ctx->cancel && atomic_load_explicit(ctx->cancel, memory_order_relaxed);
 }
 
+/// The same at step `i` of a serial loop: looks every few thousand steps (of at most a microsecond each).
+/// @return RBL_OK · RBL_ERR_CANCELLED
+static inline rbl_status rbli_poll(const rbl_context *ctx, size_t i)
+{
+    return i % 8192 == 0 && rbli_cancelled(ctx) ? RBL_ERR_CANCELLED : RBL_OK;
+}
+
 static inline void rbli_progress(const rbl_context *ctx, double fraction)
 {
     if (ctx->progress) atomic_store_explicit(ctx->progress, (float)fraction, memory_order_relaxed);

@@ -22,6 +22,7 @@
 enum {
     WRITER_BUFFER_BYTES = 1 << 16,
     READ_FIRST_BYTES = 1 << 16, /* of a file that does not tell its size */
+    MOST_AT_ONCE = 1 << 22,     /* read between looks at the request to cancel */
     PART_BYTES = 1 << 16,       /* read at once where the whole is not kept */
     MOST_TEMPORARY_NAMES = 10000,
     LEFT_SECONDS = 600, /* after which a temporary file of a process that is no more may go */
@@ -59,7 +60,9 @@ static rbl_status read_to_end(rbl_context *ctx, const char *path, int descriptor
     RBL_TRY(rbli_array_reserve(ctx, &bytes, expected + 2));
     for (;;) {
         if (bytes.capacity - bytes.count < 2) RBL_TRY(rbli_array_reserve(ctx, &bytes, 2));
-        ssize_t got = read(descriptor, bytes.data + bytes.count, bytes.capacity - bytes.count - 1);
+        size_t room = bytes.capacity - bytes.count - 1;
+        if (rbli_cancelled(ctx)) RBL_TRY(RBL_ERR_CANCELLED);
+        ssize_t got = read(descriptor, bytes.data + bytes.count, room < MOST_AT_ONCE ? room : MOST_AT_ONCE);
         if (got < 0 && errno == EINTR) continue;
         if (got < 0) {
             status = fail_with_errno(ctx, RBL_ERR_READ, path, errno);

@@ -4,7 +4,12 @@
 
 #include <stdio.h>
 #include <string.h>
+#define XXH_STATIC_LINKING_ONLY
 #include <xxhash.h>
+
+#include "fracture/base/context.h"
+
+enum { PART_BYTES = 1 << 22 }; /* hashed between looks at the request to cancel */
 
 static rbli_hash from_xxh(XXH128_hash_t hash)
 {
@@ -14,6 +19,23 @@ static rbli_hash from_xxh(XXH128_hash_t hash)
 rbli_hash rbli_hash_bytes(const void *bytes, size_t count)
 {
     return from_xxh(XXH3_128bits(count ? bytes : "", count));
+}
+
+rbl_status rbli_hash_bytes_polled(const rbl_context *ctx, const void *bytes, size_t count, rbli_hash *out)
+{
+    if (count <= PART_BYTES) {
+        *out = rbli_hash_bytes(bytes, count);
+        return RBL_OK;
+    }
+    XXH3_state_t state; /* has the alignment that it needs */
+    XXH3_128bits_reset(&state);
+    for (size_t at = 0, part; at < count; at += part) {
+        if (rbli_cancelled(ctx)) return RBL_ERR_CANCELLED;
+        part = count - at < PART_BYTES ? count - at : PART_BYTES;
+        XXH3_128bits_update(&state, (const char *)bytes + at, part);
+    }
+    *out = from_xxh(XXH3_128bits_digest(&state));
+    return RBL_OK;
 }
 
 uint64_t rbli_hash64(const void *bytes, size_t count)

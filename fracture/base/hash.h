@@ -7,6 +7,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "rubble/status.h"
+
+typedef struct rbl_context rbl_context;
+
 typedef struct rbli_hash {
     uint64_t low, high;
 } rbli_hash;
@@ -21,6 +25,8 @@ static inline bool rbli_hash_is_zero(rbli_hash a)
 }
 
 rbli_hash rbli_hash_bytes(const void *bytes, size_t count);
+/// The same hash of many bytes, in parts. @return RBL_OK · RBL_ERR_CANCELLED
+rbl_status rbli_hash_bytes_polled(const rbl_context *ctx, const void *bytes, size_t count, rbli_hash *out);
 uint64_t rbli_hash64(const void *bytes, size_t count);
 /// The hash of two hashes in order.
 rbli_hash rbli_hash_combine(rbli_hash a, rbli_hash b);

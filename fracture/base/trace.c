@@ -115,3 +115,13 @@ const rbli_trace_entry *rbli_trace_get(const rbli_trace *trace, size_t index)
 {
     return &trace->entries[index];
 }
+
+uint64_t rbli_phase_begin(const rbl_context *ctx)
+{
+    return ctx->activity && ctx->activity->trace ? rbli_trace_now() : 0;
+}
+
+void rbli_phase_end(const rbl_context *ctx, const char *name, uint64_t begin_ns)
+{
+    if (begin_ns) rbli_trace_add(ctx->activity->trace, "phase", name, ctx->activity->name, begin_ns);
+}

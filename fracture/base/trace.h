@@ -34,6 +34,20 @@ const char *rbli_trace_name(rbli_trace *trace, const char *prefix, const char *t
 /// entries are kept; without memory an entry is lost. Threads: any.
 void rbli_trace_add(
     rbli_trace *trace, const char *category, const char *name, const char *node, uint64_t begin_ns);
+/// A part of a node's work that is no parallel loop. The beginning is 0 when nothing is recorded. `name`:
+/// static. Threads: any.
+uint64_t rbli_phase_begin(const rbl_context *ctx);
+void rbli_phase_end(const rbl_context *ctx, const char *name, uint64_t begin_ns);
+
+/// Evaluates `expression` as a phase; sets `status` and goes to `done` as RBL_TRY does.
+#define RBLI_PHASE(ctx, name, expression)                                                                    \
+    do {                                                                                                     \
+        uint64_t phase_begin_ns_ = rbli_phase_begin(ctx);                                                    \
+        status = (expression);                                                                               \
+        rbli_phase_end((ctx), (name), phase_begin_ns_);                                                      \
+        if (status != RBL_OK) goto done;                                                                     \
+    } while (0)
+
 /// Entries so far. Threads: not while entries are added.
 size_t rbli_trace_count(const rbli_trace *trace); /* 0 for NULL */
 const rbli_trace_entry *rbli_trace_get(const rbli_trace *trace, size_t index);

@@ -103,9 +103,12 @@ rbl_status rbli_buffer_create(rbl_context *ctx, rbl_type type, size_t count, rbl
         return rbli_fail(ctx, RBL_ERR_ARGUMENT, "unknown element type %d", (int)type);
     rbli_buffer *buffer = allocate(ctx->allocator, type, false, count, count);
     if (!buffer) return RBL_ERR_NO_MEMORY;
-    memset(buffer->values, 0, count * rbl_type_bytes(type));
-    *out = buffer;
-    return RBL_OK;
+    rbl_status status = rbli_clear_polled(ctx, buffer->values, count * rbl_type_bytes(type));
+    if (status == RBL_OK)
+        *out = buffer;
+    else
+        rbli_buffer_release(buffer);
+    return status;
 }
 
 rbl_status rbli_buffer_create_list(rbl_context *ctx, rbl_type type, size_t count, const uint64_t *offsets,
@@ -236,22 +239,35 @@ void *rbli_buffer_write(rbl_context *ctx, rbli_buffer **buffer)
 }
 
 /// Several threads may compute at once; they store the same words, and whoever sees the flag sees the words.
-rbli_hash rbli_buffer_hash(const rbli_buffer *buffer)
+rbl_status rbli_buffer_hash_polled(const rbl_context *ctx, const rbli_buffer *buffer)
 {
+    rbl_status status = RBL_OK;
     rbli_buffer *cache = (rbli_buffer *)buffer;
-    if (atomic_load_explicit(&cache->hash_known, memory_order_acquire))
-        return (rbli_hash){atomic_load_explicit(&cache->hash_low, memory_order_relaxed),
-            atomic_load_explicit(&cache->hash_high, memory_order_relaxed)};
+    if (atomic_load_explicit(&cache->hash_known, memory_order_acquire)) return RBL_OK;
     const uint64_t head[3] = {(uint64_t)buffer->type, buffer->is_list, buffer->count};
-    rbli_hash hash = rbli_hash_combine(rbli_hash_bytes(head, sizeof head),
-        rbli_hash_bytes(buffer->values, buffer->value_count * rbl_type_bytes(buffer->type)));
-    if (buffer->is_list)
-        hash = rbli_hash_combine(
-            hash, rbli_hash_bytes(buffer->offsets, (buffer->count + 1) * sizeof *buffer->offsets));
+    rbli_hash hash, part;
+    RBL_TRY(rbli_hash_bytes_polled(
+        ctx, buffer->values, buffer->value_count * rbl_type_bytes(buffer->type), &part));
+    hash = rbli_hash_combine(rbli_hash_bytes(head, sizeof head), part);
+    if (buffer->is_list) {
+        RBL_TRY(rbli_hash_bytes_polled(
+            ctx, buffer->offsets, (buffer->count + 1) * sizeof *buffer->offsets, &part));
+        hash = rbli_hash_combine(hash, part);
+    }
     atomic_store_explicit(&cache->hash_low, hash.low, memory_order_relaxed);
     atomic_store_explicit(&cache->hash_high, hash.high, memory_order_relaxed);
     atomic_store_explicit(&cache->hash_known, true, memory_order_release);
-    return hash;
+done:
+    return status;
+}
+
+rbli_hash rbli_buffer_hash(const rbli_buffer *buffer)
+{
+    static const rbl_context without_end; /* cannot be cancelled */
+    rbli_buffer *cache = (rbli_buffer *)buffer;
+    rbli_buffer_hash_polled(&without_end, buffer);
+    return (rbli_hash){atomic_load_explicit(&cache->hash_low, memory_order_relaxed),
+        atomic_load_explicit(&cache->hash_high, memory_order_relaxed)};
 }
 
 bool rbli_buffer_is_shared(const rbli_buffer *buffer)
@@ -286,9 +302,11 @@ static rbl_status gather_list(
     return RBL_OK;
 }
 
+enum { GATHERED_AT_ONCE = 1 << 16 }; /* between looks at the request to cancel */
+
 #define GATHER_ELEMENTS(bytes)                                                                               \
     case bytes:                                                                                              \
-        for (size_t i = 0; i < count; i++) {                                                                 \
+        for (size_t i = begin; i < end; i++) {                                                               \
             if (source[i] < 0)                                                                               \
                 memset(to + i * (bytes), 0, bytes);                                                          \
             else                                                                                             \
@@ -296,16 +314,10 @@ static rbl_status gather_list(
         }                                                                                                    \
         break
 
-rbl_status rbli_buffer_gather(
-    rbl_context *ctx, const rbli_buffer *buffer, const int32_t *source, size_t count, rbli_buffer **out)
+/// Elements begin … end − 1 of what is gathered.
+static void gather_elements(
+    const rbli_buffer *buffer, const int32_t *source, size_t begin, size_t end, rbli_buffer *made)
 {
-    for (size_t i = 0; i < count; i++)
-        if (source[i] < -1 || (source[i] >= 0 && (size_t)source[i] >= buffer->count))
-            return rbli_fail(ctx, RBL_ERR_ARGUMENT,
-                "element %zu is gathered from %d, which is not one of %zu", i, (int)source[i], buffer->count);
-    if (buffer->is_list) return gather_list(ctx, buffer, source, count, out);
-    rbli_buffer *made = allocate(ctx->allocator, buffer->type, false, count, count);
-    if (!made) return RBL_ERR_NO_MEMORY;
     const char *from = buffer->values;
     char *to = made->values;
     switch (rbl_type_bytes(buffer->type)) {
@@ -317,6 +329,28 @@ rbl_status rbli_buffer_gather(
         GATHER_ELEMENTS(24);
         GATHER_ELEMENTS(32);
         GATHER_ELEMENTS(128);
+    }
+}
+
+rbl_status rbli_buffer_gather(
+    rbl_context *ctx, const rbli_buffer *buffer, const int32_t *source, size_t count, rbli_buffer **out)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (rbli_poll(ctx, i) != RBL_OK) return RBL_ERR_CANCELLED;
+        if (source[i] < -1 || (source[i] >= 0 && (size_t)source[i] >= buffer->count))
+            return rbli_fail(ctx, RBL_ERR_ARGUMENT,
+                "element %zu is gathered from %d, which is not one of %zu", i, (int)source[i], buffer->count);
+    }
+    if (buffer->is_list) return gather_list(ctx, buffer, source, count, out);
+    rbli_buffer *made = allocate(ctx->allocator, buffer->type, false, count, count);
+    if (!made) return RBL_ERR_NO_MEMORY;
+    for (size_t begin = 0; begin < count; begin += GATHERED_AT_ONCE) {
+        if (rbli_cancelled(ctx)) {
+            rbli_buffer_release(made);
+            return RBL_ERR_CANCELLED;
+        }
+        size_t end = count - begin < GATHERED_AT_ONCE ? count : begin + GATHERED_AT_ONCE;
+        gather_elements(buffer, source, begin, end, made);
     }
     *out = made;
     return RBL_OK;

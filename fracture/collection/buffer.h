@@ -58,6 +58,8 @@ rbl_status rbli_buffer_concat(
 
 /// XXH3-128 of type, count and content; computed once and cached, thread-safe.
 rbli_hash rbli_buffer_hash(const rbli_buffer *buffer);
+/// Computes it in advance, so that it can be cancelled. @return RBL_OK · RBL_ERR_CANCELLED
+rbl_status rbli_buffer_hash_polled(const rbl_context *ctx, const rbli_buffer *buffer);
 /// True while more than one reference exists (tests of sharing, byte accounting).
 bool rbli_buffer_is_shared(const rbli_buffer *buffer);
 

@@ -5,6 +5,7 @@
 #include "fracture/collection/collection.h"
 
 #include "fracture/base/alloc.h"
+#include "fracture/base/threads.h"
 
 enum { NAME_MOST = 64 };
 
@@ -192,6 +193,31 @@ void rbli_collection_swap(rbl_collection *a, rbl_collection *b)
     b->groups = old.groups;
     b->group_count = old.group_count;
     b->group_capacity = old.group_capacity;
+}
+
+static rbl_status hash_buffers(
+    rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
+{
+    rbli_buffer *const *buffers = user;
+    rbl_status status = RBL_OK;
+    (void)block;
+    (void)worker;
+    for (size_t i = begin; i < end && status == RBL_OK; i++)
+        status = rbli_buffer_hash_polled(ctx, buffers[i]);
+    return status;
+}
+
+rbl_status rbli_collection_hash_polled(rbl_context *ctx, const rbl_collection *collection)
+{
+    rbl_status status = RBL_OK;
+    RBLI_ARRAY(rbli_buffer *) buffers = {0};
+    for (size_t g = 0; g < collection->group_count; g++)
+        for (size_t i = 0; i < collection->groups[g].attribute_count; i++)
+            RBL_TRY(rbli_array_push(ctx, &buffers, collection->groups[g].attributes[i].buffer));
+    RBL_TRY(rbli_parallel_for(ctx, buffers.count, 1, hash_buffers, buffers.data));
+done:
+    rbli_free(ctx, buffers.data);
+    return status;
 }
 
 rbli_hash rbli_collection_hash(const rbl_collection *collection)
@@ -419,11 +445,13 @@ rbl_status rbli_collection_gather(
 {
     attribute_group *found = find_group(collection, group);
     if (!found) return fail_no_group(ctx, group);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
+        if (rbli_poll(ctx, i) != RBL_OK) return RBL_ERR_CANCELLED;
         if (source[i] < -1 || (source[i] >= 0 && (size_t)source[i] >= found->size))
             return rbli_fail(ctx, RBL_ERR_ARGUMENT,
                 "%s: element %zu is gathered from %d, which is not one of %zu", group, i, (int)source[i],
                 found->size);
+    }
     if (is_identity(source, count, found->size)) return RBL_OK;
     rbli_buffer **buffers = rbli_alloc(ctx, found->attribute_count, sizeof(rbli_buffer *));
     if (!buffers) return RBL_ERR_NO_MEMORY;
@@ -454,6 +482,7 @@ rbl_status rbli_collection_filter(
     RBL_TRY_ALLOC(source);
     if (new_index) RBL_TRY_ALLOC(moved_to);
     for (size_t i = 0; i < size; i++) {
+        RBL_TRY(rbli_poll(ctx, i));
         if (moved_to) moved_to[i] = keep[i] ? (int32_t)kept : -1;
         if (keep[i]) source[kept++] = (int32_t)i;
     }

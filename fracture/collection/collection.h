@@ -22,6 +22,9 @@ void rbli_collection_swap(rbl_collection *a, rbl_collection *b);
 /// 128-bit hash of all groups, names and contents; does not depend on the order of creation (groups and
 /// attributes are kept sorted by name).
 rbli_hash rbli_collection_hash(const rbl_collection *collection);
+/// Computes all that it takes in advance, on the context's pool, so that it can be cancelled.
+/// @return RBL_OK · RBL_ERR_CANCELLED · RBL_ERR_NO_MEMORY
+rbl_status rbli_collection_hash_polled(rbl_context *ctx, const rbl_collection *collection);
 /// Bytes of all arrays, shared ones included.
 size_t rbli_collection_bytes(const rbl_collection *collection);
 

@@ -482,7 +482,8 @@ static rbl_status renumber_face_vertices(
     int32_t(*vertices)[3];
     size_t count = rbli_collection_size(collection, "face");
     RBL_TRY(rbli_collection_write(ctx, collection, "face", "vertices", RBL_INT32_3, (void **)&vertices));
-    for (size_t f = 0; f < count; f++)
+    for (size_t f = 0; f < count; f++) {
+        RBL_TRY(rbli_poll(ctx, f));
         for (int k = 0; k < 3; k++) {
             int32_t vertex = vertices[f][k];
             if (vertex < 0 || (size_t)vertex >= old_vertex_count || new_vertex[vertex] < 0)
@@ -490,6 +491,7 @@ static rbl_status renumber_face_vertices(
                     "face.vertices: a kept face has vertex %d, which is not in its geometry", (int)vertex);
             vertices[f][k] = new_vertex[vertex];
         }
+    }
 done:
     return status;
 }
@@ -550,8 +552,10 @@ static rbl_status remove_ranges(rbl_context *ctx, rbl_collection *collection, co
         }
         keep_corner = rbli_alloc(ctx, face_count, 3);
         RBL_TRY_ALLOC(keep_corner);
-        for (size_t c = 0; c < 3 * face_count; c++)
+        for (size_t c = 0; c < 3 * face_count; c++) {
+            RBL_TRY(rbli_poll(ctx, c));
             keep_corner[c] = keep_face[c / 3];
+        }
         RBL_TRY(rbli_collection_filter(ctx, collection, "corner", keep_corner, NULL));
     }
     RBL_TRY(rbli_cancelled(ctx) ? RBL_ERR_CANCELLED : RBL_OK);

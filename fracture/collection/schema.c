@@ -234,10 +234,12 @@ static rbl_status check_finite(rbl_context *ctx, const known_attribute *known, c
         known->is_list ? rbli_buffer_offsets(buffer)[rbli_buffer_count(buffer)] : rbli_buffer_count(buffer);
     const double *doubles = rbli_buffer_data(buffer);
     const float *floats = rbli_buffer_data(buffer);
-    for (size_t i = 0; i < values * scalars; i++)
+    for (size_t i = 0; i < values * scalars; i++) {
+        if (rbli_poll(ctx, i) != RBL_OK) return RBL_ERR_CANCELLED;
         if (!isfinite(is_double ? doubles[i] : (double)floats[i]))
             return INVALID(ctx, "%s.%s: element %zu has a number that is not finite", known->group,
                 known->name, known->is_list ? list_of_value(buffer, i / scalars) : i / scalars);
+    }
     return RBL_OK;
 }
 
@@ -245,10 +247,12 @@ static rbl_status check_bools(rbl_context *ctx, const known_attribute *known, co
 {
     if (known->type != RBL_BOOL) return RBL_OK;
     const uint8_t *bytes = rbli_buffer_data(buffer);
-    for (size_t i = 0; i < rbli_buffer_count(buffer); i++)
+    for (size_t i = 0; i < rbli_buffer_count(buffer); i++) {
+        if (rbli_poll(ctx, i) != RBL_OK) return RBL_ERR_CANCELLED;
         if (bytes[i] > 1)
             return INVALID(
                 ctx, "%s.%s: element %zu is %u, not 0 or 1", known->group, known->name, i, bytes[i]);
+    }
     return RBL_OK;
 }
 
@@ -257,10 +261,12 @@ static rbl_status check_texts(rbl_context *ctx, const known_attribute *known, co
     if (known->type != RBL_CHAR) return RBL_OK;
     const uint64_t *offsets = rbli_buffer_offsets(buffer);
     const char *text = rbli_buffer_data(buffer);
-    for (size_t i = 0; i < rbli_buffer_count(buffer); i++)
+    for (size_t i = 0; i < rbli_buffer_count(buffer); i++) {
+        if (rbli_poll(ctx, i) != RBL_OK) return RBL_ERR_CANCELLED;
         if (!rbli_text_is_valid(text + offsets[i], offsets[i + 1] - offsets[i]))
             return INVALID(
                 ctx, "%s.%s: element %zu is not UTF-8 without zero bytes", known->group, known->name, i);
+    }
     return RBL_OK;
 }
 
@@ -309,10 +315,12 @@ static rbl_status check_types(rbl_context *ctx, const rbl_collection *collection
 static rbl_status check_range(rbl_context *ctx, const char *place, const int32_t *values, size_t count,
     size_t per_element, int32_t least, size_t limit)
 {
-    for (size_t i = 0; i < count * per_element; i++)
+    for (size_t i = 0; i < count * per_element; i++) {
+        if (rbli_poll(ctx, i) != RBL_OK) return RBL_ERR_CANCELLED;
         if (values[i] < least || (values[i] >= 0 && (size_t)values[i] >= limit))
             return INVALID(ctx, "%s: element %zu is %d, not in %d … %lld", place, i / per_element,
                 (int)values[i], (int)least, (long long)limit - 1);
+    }
     return RBL_OK;
 }
 
@@ -326,6 +334,7 @@ static rbl_status check_unique(rbl_context *ctx, const rbl_collection *collectio
     int32_t *slots = rbli_calloc(ctx, capacity, sizeof *slots); /* index + 1 */
     if (!slots) return RBL_ERR_NO_MEMORY;
     for (size_t i = 0; i < count && status == RBL_OK; i++) {
+        RBL_TRY(rbli_poll(ctx, i));
         const char *name = rbli_buffer_string(names, i);
         size_t slot = (size_t)rbli_hash64(name, strlen(name)) & (capacity - 1);
         while (slots[slot] && strcmp(rbli_buffer_string(names, (size_t)slots[slot] - 1), name) != 0)
@@ -335,6 +344,7 @@ static rbl_status check_unique(rbl_context *ctx, const rbl_collection *collectio
                 name, (int)slots[slot] - 1);
         slots[slot] = (int32_t)i + 1;
     }
+done:
     rbli_free(ctx, slots);
     return status;
 }
@@ -342,6 +352,7 @@ static rbl_status check_unique(rbl_context *ctx, const rbl_collection *collectio
 static rbl_status check_hierarchy(rbl_context *ctx, const asset *a)
 {
     for (size_t b = 0; b < a->bones; b++) {
+        if (rbli_poll(ctx, b) != RBL_OK) return RBL_ERR_CANCELLED;
         if (a->parent[b] < -1 || a->parent[b] >= (int32_t)b)
             return INVALID(ctx, "bone.parent: bone %zu has parent %d, which does not come before it", b,
                 (int)a->parent[b]);
@@ -361,6 +372,7 @@ static rbl_status check_hierarchy(rbl_context *ctx, const asset *a)
 static rbl_status check_ownership(rbl_context *ctx, const asset *a)
 {
     for (size_t b = 0; b < a->bones; b++) {
+        if (rbli_poll(ctx, b) != RBL_OK) return RBL_ERR_CANCELLED;
         int32_t geometry = a->bone_geometry[b];
         if (geometry < 0) continue;
         if (a->geometry_bone[geometry] != (int32_t)b)
@@ -380,6 +392,7 @@ static rbl_status check_pairs(rbl_context *ctx, const char *group, const char *n
     const int32_t (*pairs)[2], const double *area, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
+        if (rbli_poll(ctx, i) != RBL_OK) return RBL_ERR_CANCELLED;
         if (pairs[i][0] >= pairs[i][1])
             return INVALID(ctx, "%s.%s: element %zu is %d, %d, which is not ascending", group, name, i,
                 (int)pairs[i][0], (int)pairs[i][1]);
@@ -392,6 +405,7 @@ static rbl_status check_pairs(rbl_context *ctx, const char *group, const char *n
 static rbl_status check_hull_ranges(rbl_context *ctx, const asset *a)
 {
     for (size_t h = 0; h < a->hulls; h++) {
+        if (rbli_poll(ctx, h) != RBL_OK) return RBL_ERR_CANCELLED;
         size_t points = a->hull_point_offsets[h + 1] - a->hull_point_offsets[h];
         for (uint64_t f = a->hull_face_offsets[h]; f < a->hull_face_offsets[h + 1]; f++)
             for (int k = 0; k < 3; k++)
@@ -480,12 +494,14 @@ static rbl_status check_bounds(rbl_context *ctx, const asset *a, size_t g, doubl
     if (begin == end) return RBL_OK;
     for (int k = 0; k < 3; k++)
         low[k] = high[k] = a->position[begin][k];
-    for (size_t v = begin; v < end; v++)
+    for (size_t v = begin; v < end; v++) {
+        if (rbli_poll(ctx, v) != RBL_OK) return RBL_ERR_CANCELLED;
         for (int k = 0; k < 3; k++) {
             double x = a->position[v][k];
             if (x < low[k]) low[k] = x;
             if (x > high[k]) high[k] = x;
         }
+    }
     for (int k = 0; k < 3; k++)
         if (high[k] - low[k] > *extent) *extent = high[k] - low[k];
     for (int k = 0; k < 3; k++) {
@@ -518,6 +534,7 @@ static rbl_status check_volume(rbl_context *ctx, const asset *a, size_t g, doubl
     double sum = 0, farthest = 0;
     size_t begin = (size_t)a->face_start[g], end = begin + (size_t)a->face_count[g];
     for (size_t f = begin; f < end; f++) {
+        if (rbli_poll(ctx, f) != RBL_OK) return RBL_ERR_CANCELLED;
         const int32_t *v = a->face_vertices[f];
         sum += tetrahedron(a->bounds_min[g], a->position[v[0]], a->position[v[1]], a->position[v[2]]);
     }
@@ -535,6 +552,7 @@ static rbl_status check_faces(rbl_context *ctx, const asset *a, size_t g)
 {
     int32_t first = a->vertex_start[g], end = first + a->vertex_count[g];
     for (int32_t f = a->face_start[g]; f < a->face_start[g] + a->face_count[g]; f++) {
+        if (rbli_poll(ctx, (size_t)f) != RBL_OK) return RBL_ERR_CANCELLED;
         const int32_t *v = a->face_vertices[f];
         for (int k = 0; k < 3; k++)
             if (v[k] < first || v[k] >= end)
@@ -626,20 +644,24 @@ static rbl_status find_open_edge(rbl_context *ctx, const int32_t (*faces)[3], si
     RBL_TRY_ALLOC(row);
     keys = rbli_alloc(ctx, face_count, 3 * sizeof *keys);
     RBL_TRY_ALLOC(keys);
-    for (size_t f = 0; f < face_count; f++)
+    for (size_t f = 0; f < face_count; f++) {
+        RBL_TRY(rbli_poll(ctx, f));
         for (int k = 0; k < 3; k++) {
             int32_t from = faces[f][k], to = faces[f][(k + 1) % 3];
             row[(from < to ? from : to) - first_vertex + 2]++;
         }
+    }
     for (size_t v = 2; v < vertex_count + 2; v++)
         row[v] += row[v - 1];
     /* Row v is filled from row[v + 1], which ends as the row's end: the next row's start. */
-    for (size_t f = 0; f < face_count; f++)
+    for (size_t f = 0; f < face_count; f++) {
+        RBL_TRY(rbli_poll(ctx, f));
         for (int k = 0; k < 3; k++) {
             int32_t from = faces[f][k], to = faces[f][(k + 1) % 3];
             int32_t low = from < to ? from : to, high = from < to ? to : from;
             keys[row[low - first_vertex + 1]++] = (uint64_t)high << 1 | (from > to);
         }
+    }
     for (size_t v = 0; v < vertex_count && bad[0] < 0; v++) {
         uint64_t *keys_of_row = keys + row[v];
         size_t count = row[v + 1] - row[v];

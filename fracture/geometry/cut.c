@@ -4,6 +4,7 @@
 
 #include <time.h>
 
+#include "fracture/base/trace.h"
 #include "fracture/geometry/cut_internal.h"
 
 static double now_ms(void)
@@ -42,7 +43,10 @@ rbl_status rbli_cut(rbl_context *ctx, const rbli_mesh_view *mesh, const rbli_cel
 {
     static const phase_fn phases[] = {cut_prepare_mesh, cut_prepare_complex, cut_flood, cut_label_vertices,
         cut_wind_edges, cut_trace_mesh, cut_trace_facets, cut_find_twins};
+    static const char *const names[] = {"cut: prepare mesh", "cut: prepare cells", "cut: flood",
+        "cut: label vertices", "cut: wind edges", "cut: trace mesh", "cut: trace facets", "cut: find twins"};
     enum { PHASE_COUNT = sizeof phases / sizeof *phases };
+    _Static_assert(sizeof names / sizeof *names == PHASE_COUNT, "each phase has a name");
     rbl_status status = RBL_OK;
     bool drop = options && options->drop_outside;
     cut_state state = {.mesh_view = mesh,
@@ -54,13 +58,13 @@ rbl_status rbli_cut(rbl_context *ctx, const rbli_mesh_view *mesh, const rbli_cel
     RBL_TRY_ALLOC(result = rbli_calloc(ctx, 1, sizeof *result));
     double before = now_ms();
     for (int i = 0; i < PHASE_COUNT; i++) {
-        RBL_TRY(phases[i](ctx, &state));
+        RBLI_PHASE(ctx, names[i], phases[i](ctx, &state));
         double after = now_ms();
         result->phase_ms[i < 7 ? i : 6] += after - before;
         before = after;
         rbli_progress(ctx, (i + 1.0) / (PHASE_COUNT + 1));
     }
-    RBL_TRY(cut_assemble(ctx, &state, result));
+    RBLI_PHASE(ctx, "cut: assemble", cut_assemble(ctx, &state, result));
     result->phase_ms[7] = now_ms() - before;
     *out = result;
     result = NULL;

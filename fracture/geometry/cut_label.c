@@ -127,7 +127,7 @@ static rbl_status spread_labels(rbl_context *ctx, cut_state *state, label_flood 
     size_t steps = 0;
     while (flood->depth > 0) {
         int32_t triangle = flood->stack[--flood->depth];
-        if ((++steps & 0xffff) == 0 && rbli_cancelled(ctx)) return RBL_ERR_CANCELLED;
+        if ((++steps & 0x1fff) == 0 && rbli_cancelled(ctx)) return RBL_ERR_CANCELLED;
         const int32_t *v = state->mesh_view->triangles[triangle];
         int32_t *label = state->vertex_label;
         bool same = label[v[0]] == label[v[1]] && label[v[1]] == label[v[2]] && label[v[0]] != CUT_NO_LABEL;

@@ -7,6 +7,7 @@
 
 #include <math.h>
 
+#include "fracture/base/trace.h"
 #include "fracture/geometry/repair_internal.h"
 
 enum { MAX_ROUNDS = 8 };
@@ -47,10 +48,13 @@ static rbl_status poll(const repair *r)
     return rbli_cancelled(r->ctx) ? RBL_ERR_CANCELLED : RBL_OK;
 }
 
-static void count_nonmanifold_edges(repair *r)
+static rbl_status count_nonmanifold_edges(repair *r)
 {
-    for (size_t e = 0; e < r->edges.count; e++)
+    for (size_t e = 0; e < r->edges.count; e++) {
+        if (rbli_poll(r->ctx, e) != RBL_OK) return RBL_ERR_CANCELLED;
         r->out->nonmanifold_edges += r->edges.start[e + 1] - r->edges.start[e] > 2;
+    }
+    return RBL_OK;
 }
 
 /// Everything before shells: what must not stay in the mesh, and borders that belong together.
@@ -139,13 +143,13 @@ static rbl_status run(repair *r)
 {
     rbl_status status = RBL_OK;
     rbli_shell *shells = NULL;
-    RBL_TRY(repair_weld(r));
+    RBLI_PHASE(r->ctx, "repair: weld", repair_weld(r));
     r->tolerance = isfinite(r->diagonal) ? r->options.stitch * r->diagonal : 0;
     RBL_TRY(repair_build_edges(r));
-    count_nonmanifold_edges(r);
+    RBL_TRY(count_nonmanifold_edges(r));
     for (int round = 0; round < MAX_ROUNDS; round++) {
         r->changed = false;
-        RBL_TRY(settle(r, &shells));
+        RBLI_PHASE(r->ctx, "repair: settle", settle(r, &shells));
         /* Around edges of more than two triangles, neighbours depend on all of them and on how they are
          * turned. */
         if (!r->changed) break;
@@ -154,7 +158,7 @@ static rbl_status run(repair *r)
         if (r->edges.clean) break;
         if (round + 1 < MAX_ROUNDS) RBL_TRY(repair_reindex(r));
     }
-    RBL_TRY(repair_write(r, shells));
+    RBLI_PHASE(r->ctx, "repair: write", repair_write(r, shells));
 done:
     rbli_free(r->ctx, shells);
     return status;

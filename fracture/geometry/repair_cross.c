@@ -9,7 +9,10 @@
 #include "fracture/geometry/box_tree.h"
 #include "fracture/geometry/repair_internal.h"
 
-enum { BLOCKS_A_TASK = 512 };
+enum {
+    BLOCKS_A_TASK = 512,
+    BLOCKS_A_POLL = 64, /* between looks at the request to cancel */
+};
 
 typedef RBLI_ARRAY(uint64_t) key_list;
 
@@ -94,24 +97,30 @@ static rbl_status find_moves(crosser *c)
     memset(stamp, 0xff, r->positions.count * sizeof *stamp);
     for (int32_t s = 0; s < (int32_t)r->shells.count; s++) {
         const repair_shell *shell = &r->shells.data[s];
-        for (size_t i = 0; i < shell->count && is_searched(shell); i++)
+        for (size_t i = 0; i < shell->count && is_searched(shell); i++) {
+            RBL_TRY(rbli_poll(r->ctx, i));
             for (int32_t h = 3 * r->members[shell->start + i], end = h + 3; h < end; h++) {
                 int32_t v = half_tail(r, h);
                 if (stamp[v] != s) row[v] = rows++;
                 stamp[v] = s;
                 c->move_of[h] = row[v];
             }
+        }
     }
     RBL_TRY_ALLOC(c->moves = rbli_calloc(r->ctx, (size_t)rows, sizeof *c->moves));
     for (int32_t s = 0; s < (int32_t)r->shells.count; s++) {
         const repair_shell *shell = &r->shells.data[s];
-        for (size_t i = 0; i < shell->count && is_searched(shell); i++)
+        for (size_t i = 0; i < shell->count && is_searched(shell); i++) {
+            RBL_TRY(rbli_poll(r->ctx, i));
             for (int32_t h = 3 * r->members[shell->start + i], end = h + 3; h < end; h++) {
                 int64_t *move = c->moves[c->move_of[h]];
                 if (move[0] == 0 && move[1] == 0 && move[2] == 0) add_noise(move, half_tail(r, h), s);
             }
-        for (size_t i = 0; i < shell->count && is_searched(shell); i++)
+        }
+        for (size_t i = 0; i < shell->count && is_searched(shell); i++) {
+            RBL_TRY(rbli_poll(r->ctx, i));
             add_normal(c, r->members[shell->start + i], shell->volume < 0 ? -1 : 1);
+        }
     }
 done:
     rbli_free(r->ctx, stamp);
@@ -260,7 +269,11 @@ static rbl_status run_task(rbl_context *ctx, size_t begin, size_t end, size_t bl
     const crosser *c = user;
     (void)worker;
     cross_task task = {c, ctx, &c->found[block], &c->undecided[block], RBL_OK};
-    rbli_box_tree_pairs(c->tree, begin, end, test_pair, &task);
+    for (size_t at = begin, next; at < end && task.status == RBL_OK; at = next) {
+        if (rbli_cancelled(ctx)) return RBL_ERR_CANCELLED;
+        next = end - at < BLOCKS_A_POLL ? end : at + BLOCKS_A_POLL;
+        rbli_box_tree_pairs(c->tree, at, next, test_pair, &task);
+    }
     return task.status;
 }
 
@@ -273,6 +286,7 @@ static rbl_status run_special(
     (void)end;
     (void)worker;
     for (size_t n = 0; n < c->undecided[block].count; n++) {
+        if (rbli_poll(ctx, n) != RBL_OK) return RBL_ERR_CANCELLED;
         const cross_slot *a = &c->slots[c->undecided[block].data[n].a];
         const cross_slot *b = &c->slots[c->undecided[block].data[n].b];
         corner_set first = corners_of(c, a), second = corners_of(c, b);
@@ -333,6 +347,7 @@ static rbl_status collect(crosser *c, size_t task_count, repair_crossings *out)
     RBL_TRY_ALLOC(out->self_count = rbli_calloc(c->r->ctx, c->r->shells.count, sizeof *out->self_count));
     for (size_t i = 0; i < task_count; i++)
         for (size_t j = 0; j < c->found[i].count; j++) {
+            RBL_TRY(rbli_poll(c->r->ctx, j));
             uint64_t key = c->found[i].data[j];
             if (key >> 32 == (key & UINT32_MAX)) {
                 out->self_count[key >> 32]++;

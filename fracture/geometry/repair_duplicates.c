@@ -53,6 +53,7 @@ rbl_status repair_drop_zero_area(repair *r)
     RBL_TRY(repair_build_edges(r));
     RBL_TRY_ALLOC(dead = rbli_calloc(r->ctx, r->triangles.count, 1));
     for (size_t t = 0; t < r->triangles.count; t++) {
+        RBL_TRY(rbli_poll(r->ctx, t));
         const int32_t *v = corners(r, t);
         if (!rbli_grid_collinear(r->grid[v[0]], r->grid[v[1]], r->grid[v[2]])) continue;
         bool opens = false;
@@ -75,23 +76,26 @@ done:
 
 /// Marks all but the first of each set of equal triangles; triangles are sorted, so equal ones are
 /// neighbours.
-static size_t mark_extras(const repair *r, uint8_t *extra)
+static rbl_status mark_extras(const repair *r, uint8_t *extra, size_t *found)
 {
-    size_t found = 0;
-    for (size_t t = 0; t < r->triangles.count; t++)
+    *found = 0;
+    for (size_t t = 0; t < r->triangles.count; t++) {
+        if (rbli_poll(r->ctx, t) != RBL_OK) return RBL_ERR_CANCELLED;
         for (size_t u = t; u-- > 0 && same_vertices(&r->triangles.data[u], &r->triangles.data[t]);)
             if (same_turn(&r->triangles.data[u], &r->triangles.data[t])) {
                 extra[t] = 1;
-                found++;
+                ++*found;
                 break;
             }
-    return found;
+    }
+    return RBL_OK;
 }
 
 /// Joins extras that share an edge in one node.
-static void join_extras(repair *r, const uint8_t *extra, int32_t *patch)
+static rbl_status join_extras(repair *r, const uint8_t *extra, int32_t *patch)
 {
-    for (size_t e = 0; e < r->edges.count; e++)
+    for (size_t e = 0; e < r->edges.count; e++) {
+        if (rbli_poll(r->ctx, e) != RBL_OK) return RBL_ERR_CANCELLED;
         for (int32_t i = r->edges.start[e]; i < r->edges.start[e + 1]; i++) {
             int32_t h = r->edges.half[i];
             if (!extra[h / 3]) continue;
@@ -100,6 +104,8 @@ static void join_extras(repair *r, const uint8_t *extra, int32_t *patch)
                 if (extra[g / 3] && node_of_half(r, g) == node_of_half(r, h)) unite(patch, g / 3, h / 3);
             }
         }
+    }
+    return RBL_OK;
 }
 
 static int magnitude(int value)
@@ -115,12 +121,15 @@ static rbl_status drop_extras(repair *r)
     uint8_t *extra = NULL;
     int32_t *patch = NULL, *gain = NULL;
     RBL_TRY_ALLOC(extra = rbli_calloc(r->ctx, count, 1));
-    if (mark_extras(r, extra) == 0) goto done;
+    size_t found = 0;
+    RBL_TRY(mark_extras(r, extra, &found));
+    if (found == 0) goto done;
     RBL_TRY(repair_build_edges(r));
     RBL_TRY_ALLOC(patch = repair_make_sets(r->ctx, count));
     RBL_TRY_ALLOC(gain = rbli_calloc(r->ctx, count, sizeof *gain));
-    join_extras(r, extra, patch);
+    RBL_TRY(join_extras(r, extra, patch));
     for (int32_t h = 0; h < (int32_t)(3 * count); h++) {
+        RBL_TRY(rbli_poll(r->ctx, (size_t)h));
         if (!extra[h / 3]) continue;
         int all_net, extra_net;
         count_in_group(r, h, NULL, 0, &all_net);
@@ -132,6 +141,7 @@ static rbl_status drop_extras(repair *r)
     }
     size_t dropped = 0;
     for (size_t t = 0; t < count; t++) {
+        RBL_TRY(rbli_poll(r->ctx, t));
         extra[t] = extra[t] && gain[find_root(patch, (int32_t)t)] <= 0;
         dropped += extra[t];
     }
@@ -161,20 +171,22 @@ typedef struct patch_border {
     bool orientable;
 } patch_border;
 
-static size_t find_opposites(const repair *r, back_to_back *pairs)
+static rbl_status find_opposites(const repair *r, back_to_back *pairs, size_t *found)
 {
-    size_t found = 0;
+    size_t groups = 0;
+    *found = 0;
     const repair_triangle *triangles = r->triangles.data;
     for (size_t t = 0, end; t < r->triangles.count; t = end) {
+        if (rbli_poll(r->ctx, groups++) != RBL_OK) return RBL_ERR_CANCELLED;
         for (end = t + 1; end < r->triangles.count && same_vertices(&triangles[t], &triangles[end]); end++) {
         }
         if (end - t != 2 || same_turn(&triangles[t], &triangles[t + 1])) continue;
         pairs->partner[t] = (int32_t)t + 1;
         pairs->partner[t + 1] = (int32_t)t;
         pairs->paired[t] = pairs->paired[t + 1] = 1;
-        found++;
+        ++*found;
     }
-    return found;
+    return RBL_OK;
 }
 
 static int32_t lower_of(const back_to_back *pairs, int32_t t)
@@ -221,6 +233,7 @@ static void count_border(
 static rbl_status flood_patch(repair *r, back_to_back *pairs, patch_border *border)
 {
     for (size_t i = 0; i < pairs->patch.count; i++) {
+        if (rbli_poll(r->ctx, i) != RBL_OK) return RBL_ERR_CANCELLED;
         int32_t lower = pairs->patch.data[i];
         for (int k = 0; k < 3; k++) {
             int32_t h = 3 * pairs->side[lower] + k;
@@ -289,6 +302,7 @@ static rbl_status find_complexes(repair *r, back_to_back *pairs)
     RBL_TRY_ALLOC(pairs->alone = rbli_alloc(r->ctx, r->triangles.count, 1));
     memset(pairs->alone, 1, r->triangles.count);
     for (int32_t h = 0; h < (int32_t)half_count; h++) {
+        RBL_TRY(rbli_poll(r->ctx, (size_t)h));
         int32_t e = r->edges.of_half[h];
         for (int32_t i = r->edges.start[e]; pairs->paired[h / 3] && i < r->edges.start[e + 1]; i++) {
             int32_t g = r->edges.half[i];
@@ -297,6 +311,7 @@ static rbl_status find_complexes(repair *r, back_to_back *pairs)
         }
     }
     for (int32_t h = 0; h < (int32_t)half_count; h++) {
+        RBL_TRY(rbli_poll(r->ctx, (size_t)h));
         int net;
         if (pairs->paired[h / 3] && count_in_group(r, h, pairs->paired, 0, &net) > 0)
             pairs->alone[find_root(pairs->complex, h / 3)] = 0;
@@ -314,13 +329,16 @@ static rbl_status settle_opposites(repair *r)
     RBL_TRY_ALLOC(pairs.partner = rbli_alloc(r->ctx, count, sizeof(int32_t)));
     memset(pairs.partner, 0xff, count * sizeof(int32_t));
     RBL_TRY_ALLOC(pairs.paired = rbli_calloc(r->ctx, count, 1));
-    if (find_opposites(r, &pairs) == 0) goto done;
+    size_t found = 0;
+    RBL_TRY(find_opposites(r, &pairs, &found));
+    if (found == 0) goto done;
     RBL_TRY(repair_build_edges(r));
     RBL_TRY_ALLOC(pairs.side = rbli_alloc(r->ctx, count, sizeof(int32_t)));
     memset(pairs.side, 0xff, count * sizeof(int32_t));
     RBL_TRY_ALLOC(dead = rbli_calloc(r->ctx, count, 1));
     RBL_TRY(find_complexes(r, &pairs));
     for (int32_t t = 0; t < (int32_t)count; t++) {
+        RBL_TRY(rbli_poll(r->ctx, (size_t)t));
         if (pairs.partner[t] <= t || pairs.side[t] >= 0) continue;
         patch_border border = {.orientable = true};
         pairs.patch.count = 0;
@@ -354,6 +372,7 @@ rbl_status repair_take_fins(repair *r, bool *changed)
     *changed = false;
     RBL_TRY_ALLOC(dead = rbli_calloc(r->ctx, r->triangles.count, 1));
     for (size_t t = 0; t + 1 < r->triangles.count; t++) {
+        RBL_TRY(rbli_poll(r->ctx, t));
         const repair_triangle *a = &r->triangles.data[t], *b = a + 1;
         if (dead[t] || !same_vertices(a, b) || same_turn(a, b) || r->shell_of[t] != r->shell_of[t + 1])
             continue;

@@ -420,8 +420,9 @@ static rbl_status vote_on_file(filler *f)
     for (size_t s = 0; s < r->shells.count; s++) {
         repair_shell *shell = &r->shells.data[s];
         if (!shell->orientable) continue;
-        if (repair_turn_shell(r, shell) != RBL_OK) return RBL_ERR_NO_MEMORY;
-        repair_measure_shell(r, shell);
+        rbl_status status = repair_turn_shell(r, shell);
+        if (status == RBL_OK) status = repair_measure_shell(r, shell);
+        if (status != RBL_OK) return status;
     }
     for (size_t i = 0; i < f->triangles.count; i++) {
         int32_t *v = f->triangles.data[i].v, swap = v[1];

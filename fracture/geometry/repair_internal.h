@@ -170,7 +170,7 @@ rbl_status repair_pair(repair *r);
 /* repair_shells.c */
 /// Builds shells from mates and turns triangles to agree with their shell.
 rbl_status repair_build_shells(repair *r);
-void repair_measure_shell(const repair *r, repair_shell *shell);
+rbl_status repair_measure_shell(const repair *r, repair_shell *shell);
 /// Turns a whole shell; mates stay right.
 rbl_status repair_turn_shell(repair *r, const repair_shell *shell);
 /// The triangles of a shell and, after them, `extra` [extra_count] as a mesh of its own with corners of its

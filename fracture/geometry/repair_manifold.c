@@ -13,12 +13,14 @@ static rbl_status has_single_umbrellas(repair *r, bool *single)
     RBL_TRY_ALLOC(count = rbli_calloc(r->ctx, r->positions.count, sizeof *count));
     RBL_TRY_ALLOC(first = rbli_alloc(r->ctx, r->positions.count, sizeof *first));
     for (size_t h = 0; h < half_count && *single; h++) {
+        RBL_TRY(rbli_poll(r->ctx, h));
         int32_t v = half_tail(r, (int32_t)h);
         first[v] = (int32_t)h;
         count[v]++;
         *single = r->mate[h] >= 0;
     }
     for (size_t v = 0; v < r->positions.count && *single; v++) {
+        RBL_TRY(rbli_poll(r->ctx, v));
         if (count[v] == 0) continue;
         int32_t h = first[v], seen = 0;
         do {
@@ -40,18 +42,24 @@ rbl_status repair_find_umbrellas(repair *r, int32_t **out, bool *single)
     if (status != RBL_OK || *single) return status;
     int32_t half_count = (int32_t)(3 * r->triangles.count);
     int32_t *umbrella = repair_make_sets(r->ctx, (size_t)half_count);
-    if (!umbrella) return RBL_ERR_NO_MEMORY;
+    RBL_TRY_ALLOC(umbrella);
     for (int32_t h = 0; h < half_count; h++) {
+        RBL_TRY(rbli_poll(r->ctx, (size_t)h));
         int32_t g = r->mate[h];
         if (g < h) continue;
         bool opposite = half_tail(r, h) == half_tip(r, g);
         unite(umbrella, h, opposite ? half_next(g) : g);
         unite(umbrella, half_next(h), opposite ? g : half_next(g));
     }
-    for (int32_t h = 0; h < half_count; h++)
+    for (int32_t h = 0; h < half_count; h++) {
+        RBL_TRY(rbli_poll(r->ctx, (size_t)h));
         umbrella[h] = find_root(umbrella, h);
+    }
     *out = umbrella;
-    return RBL_OK;
+    umbrella = NULL;
+done:
+    rbli_free(r->ctx, umbrella);
+    return status;
 }
 
 /// Splits the triangle of h at the new vertex `middle`, which lies at `place` between tail and tip of h.
@@ -133,13 +141,17 @@ rbl_status repair_split_double_edges(repair *r, bool *changed)
     if (r->edges.clean) goto done;
     RBL_TRY(repair_find_umbrellas(r, &umbrella, &single));
     RBL_TRY_ALLOC(dead = rbli_calloc(r->ctx, count, 1));
-    for (size_t e = 0; e < r->edges.count; e++)
+    for (size_t e = 0; e < r->edges.count; e++) {
+        RBL_TRY(rbli_poll(r->ctx, e));
         if (r->edges.start[e + 1] - r->edges.start[e] > 2)
             RBL_TRY(split_in_group(r, umbrella, e, dead, changed));
+    }
     if (!*changed) goto done;
     size_t kept = 0;
-    for (size_t t = 0; t < r->triangles.count; t++)
+    for (size_t t = 0; t < r->triangles.count; t++) {
+        RBL_TRY(rbli_poll(r->ctx, t));
         if (t >= count || !dead[t]) r->triangles.data[kept++] = r->triangles.data[t];
+    }
     r->triangles.count = kept;
 done:
     rbli_free(r->ctx, umbrella);

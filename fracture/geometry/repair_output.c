@@ -25,6 +25,7 @@ static rbl_status group_fins(writer *w, const repair_triangle *fins, size_t coun
     RBL_TRY_ALLOC(keys = rbli_alloc(ctx, 3 * count, sizeof *keys));
     RBL_TRY_ALLOC(scratch = rbli_alloc(ctx, 3 * count, sizeof *scratch));
     for (size_t t = 0; t < count; t++) {
+        RBL_TRY(rbli_poll(ctx, t));
         set[t] = (int32_t)t;
         for (int k = 0; k < 3; k++) {
             uint32_t a = (uint32_t)fins[t].v[k], b = (uint32_t)fins[t].v[(k + 1) % 3];
@@ -32,13 +33,15 @@ static rbl_status group_fins(writer *w, const repair_triangle *fins, size_t coun
                 (rbli_keyed){(uint64_t)(a < b ? a : b) << 32 | (a < b ? b : a), (int32_t)t};
         }
     }
-    rbli_radix_sort(keys, scratch, 3 * count);
-    for (size_t i = 1; i < 3 * count; i++)
+    RBL_TRY(rbli_radix_sort_polled(ctx, keys, scratch, 3 * count));
+    for (size_t i = 1; i < 3 * count; i++) {
+        RBL_TRY(rbli_poll(ctx, i));
         for (size_t j = i; j-- > 0 && keys[j].key == keys[i].key;)
             if (fins[keys[j].index].node == fins[keys[i].index].node) {
                 unite(set, keys[j].index, keys[i].index);
                 break;
             }
+    }
     for (size_t t = 0; t < count; t++)
         set[t] = find_root(set, (int32_t)t);
 done:
@@ -77,8 +80,9 @@ static rbl_status write_fins(writer *w)
     RBL_TRY(group_fins(w, fins, count, set));
     for (size_t t = 0; t < count; t++)
         keys[t] = (rbli_keyed){(uint64_t)set[t], (int32_t)t};
-    rbli_radix_sort(keys, keys + count, count);
+    RBL_TRY(rbli_radix_sort_polled(r->ctx, keys, keys + count, count));
     for (size_t begin = 0, end; begin < count; begin = end) {
+        RBL_TRY(rbli_poll(r->ctx, begin));
         int32_t t = keys[begin].index;
         rbli_shell *shell = &w->out->shells[w->out->shell_count++];
         *shell = (rbli_shell){.kind = RBLI_SHELL_DROPPED,
@@ -120,6 +124,7 @@ static rbl_status write_shells(writer *w, const rbli_shell *shells)
         to->triangle_start = (int32_t)w->count;
         to->triangle_count = (int32_t)from->count;
         for (size_t i = 0; i < from->count; i++) {
+            RBL_TRY(rbli_poll(r->ctx, i));
             int32_t t = r->members[from->start + i];
             for (int32_t k = 0; k < 3; k++)
                 w->label[3 * w->count + (size_t)k] = umbrella ? umbrella[3 * t + k] : 0;
@@ -142,12 +147,18 @@ static rbl_status sort_corners(const writer *w, int32_t **start_out, int32_t **s
     int32_t *start = NULL, *sorted = NULL;
     RBL_TRY_ALLOC(start = rbli_calloc(r->ctx, position_count + 2, sizeof *start));
     RBL_TRY_ALLOC(sorted = rbli_alloc(r->ctx, corner_count, sizeof *sorted));
-    for (size_t c = 0; c < corner_count; c++)
+    for (size_t c = 0; c < corner_count; c++) {
+        RBL_TRY(rbli_poll(r->ctx, c));
         start[w->triangles[c / 3].v[c % 3] + 2]++;
-    for (size_t p = 0; p < position_count; p++)
+    }
+    for (size_t p = 0; p < position_count; p++) {
+        RBL_TRY(rbli_poll(r->ctx, p));
         start[p + 2] += start[p + 1];
-    for (size_t c = 0; c < corner_count; c++)
+    }
+    for (size_t c = 0; c < corner_count; c++) {
+        RBL_TRY(rbli_poll(r->ctx, c));
         sorted[start[w->triangles[c / 3].v[c % 3] + 1]++] = (int32_t)c;
+    }
     *start_out = start;
     *sorted_out = sorted;
     return RBL_OK;
@@ -168,6 +179,7 @@ static rbl_status write_vertices(writer *w)
     RBL_TRY(sort_corners(w, &start, &sorted));
     RBL_TRY(rbli_array_reserve(r->ctx, &points, r->positions.count));
     for (size_t p = 0; p < r->positions.count; p++) {
+        RBL_TRY(rbli_poll(r->ctx, p));
         used += start[p] < start[p + 1];
         for (int32_t i = start[p]; i < start[p + 1]; i++) {
             int32_t c = sorted[i], vertex = -1;
@@ -203,11 +215,14 @@ static rbl_status write_triangles(writer *w)
     RBL_TRY_ALLOC(out->origins.source = rbli_alloc(r->ctx, w->count, sizeof *out->origins.source));
     RBL_TRY_ALLOC(
         out->origins.weights_index = rbli_alloc(r->ctx, w->count, sizeof *out->origins.weights_index));
-    for (size_t t = 0; t < w->count; t++)
+    for (size_t t = 0; t < w->count; t++) {
+        RBL_TRY(rbli_poll(r->ctx, t));
         rows += w->triangles[t].weights >= 0;
+    }
     RBL_TRY_ALLOC(out->origins.weights = rbli_alloc(r->ctx, rows, sizeof *out->origins.weights));
     out->triangle_count = w->count;
     for (size_t t = 0; t < w->count; t++) {
+        RBL_TRY(rbli_poll(r->ctx, t));
         const repair_triangle *triangle = &w->triangles[t];
         out->triangle_node[t] = triangle->node;
         out->origins.source[t] = triangle->source;
@@ -255,6 +270,7 @@ static rbl_status settle_filled_holes(writer *w)
     RBL_TRY_ALLOC(place = rbli_alloc(r->ctx, r->holes.count, sizeof *place));
     for (size_t s = 0; s < w->out->shell_count; s++)
         for (int32_t i = 0; i < w->out->shells[s].triangle_count; i++) {
+            RBL_TRY(rbli_poll(r->ctx, (size_t)i));
             int32_t source = w->triangles[w->out->shells[s].triangle_start + i].source;
             if (source < 0) holes[-1 - source].shell = (int32_t)s;
         }
@@ -267,8 +283,10 @@ static rbl_status settle_filled_holes(writer *w)
         holes[kept++] = holes[h];
     }
     r->holes.count = kept;
-    for (size_t t = 0; t < w->count; t++)
+    for (size_t t = 0; t < w->count; t++) {
+        RBL_TRY(rbli_poll(r->ctx, t));
         if (w->triangles[t].source < 0) w->triangles[t].source = -1 - place[-1 - w->triangles[t].source];
+    }
 done:
     rbli_free(r->ctx, place);
     return status;

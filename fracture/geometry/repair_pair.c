@@ -42,12 +42,16 @@ static rbl_status build_patches(edge_ring *ring)
     ring->patch = repair_make_sets(r->ctx, r->triangles.count);
     ring->has_border = rbli_calloc(r->ctx, r->triangles.count, 1);
     if (!ring->patch || !ring->has_border) return RBL_ERR_NO_MEMORY;
-    for (size_t e = 0; e < r->edges.count; e++)
+    for (size_t e = 0; e < r->edges.count; e++) {
+        if (rbli_poll(r->ctx, e) != RBL_OK) return RBL_ERR_CANCELLED;
         if (is_pair_of_node(r, e))
             unite(
                 ring->patch, r->edges.half[r->edges.start[e]] / 3, r->edges.half[r->edges.start[e] + 1] / 3);
-    for (size_t t = 0; t < r->triangles.count; t++)
+    }
+    for (size_t t = 0; t < r->triangles.count; t++) {
+        if (rbli_poll(r->ctx, t) != RBL_OK) return RBL_ERR_CANCELLED;
         ring->patch[t] = find_root(ring->patch, (int32_t)t);
+    }
     for (size_t e = 0; e < r->edges.count; e++)
         if (r->edges.start[e + 1] - r->edges.start[e] == 1)
             ring->has_border[ring->patch[r->edges.half[r->edges.start[e]] / 3]] = 1;
@@ -291,16 +295,20 @@ rbl_status repair_pair(repair *r)
     RBL_TRY(repair_build_edges(r));
     RBL_TRY_ALLOC(r->mate = rbli_alloc(r->ctx, half_count, sizeof *r->mate));
     if (r->edges.clean) {
-        for (size_t e = 0; e < r->edges.count; e++)
+        for (size_t e = 0; e < r->edges.count; e++) {
+            RBL_TRY(rbli_poll(r->ctx, e));
             set_mates(&ring, r->edges.half[r->edges.start[e]], r->edges.half[r->edges.start[e] + 1]);
+        }
         goto done;
     }
     memset(r->mate, 0xff, half_count * sizeof *r->mate);
     RBL_TRY(build_patches(&ring));
     RBL_TRY_ALLOC(ring.surface = rbli_alloc(r->ctx, r->triangles.count, sizeof *ring.surface));
     memcpy(ring.surface, ring.patch, r->triangles.count * sizeof *ring.surface);
-    for (size_t e = 0; e < r->edges.count; e++)
+    for (size_t e = 0; e < r->edges.count; e++) {
+        RBL_TRY(rbli_poll(r->ctx, e));
         RBL_TRY(pair_edge(&ring, e));
+    }
 done:
     free_ring(&ring);
     return status;
@@ -346,6 +354,7 @@ static rbl_status hold_ballot(edge_ring *ring, wall_ballot *ballot)
 {
     repair *r = ring->r;
     for (size_t e = 0; e < r->edges.count; e++) {
+        if (rbli_poll(r->ctx, e) != RBL_OK) return RBL_ERR_CANCELLED;
         int32_t begin = r->edges.start[e], end = r->edges.start[e + 1];
         if (end - begin < 3) continue;
         int node = node_of(r, r->edges.half[begin]);
@@ -367,11 +376,14 @@ static bool is_candidate(const edge_ring *ring, const wall_ballot *ballot, int32
 }
 
 /// Marks the candidates that are the lowest at all of their edges; the others wait for the next round.
-static size_t elect(edge_ring *ring, wall_ballot *ballot, uint8_t *dead)
+static rbl_status elect(edge_ring *ring, wall_ballot *ballot, uint8_t *dead, size_t *dropped)
 {
+    rbl_status status = RBL_OK;
     repair *r = ring->r;
-    size_t dropped = 0, half_count = 3 * r->triangles.count;
+    size_t half_count = 3 * r->triangles.count;
+    *dropped = 0;
     for (size_t e = 0; e < r->edges.count; e++) {
+        RBL_TRY(rbli_poll(r->ctx, e));
         ballot->best[e] = INT32_MAX;
         for (int32_t i = r->edges.start[e]; i < r->edges.start[e + 1]; i++) {
             int32_t patch = ring->patch[r->edges.half[i] / 3];
@@ -379,15 +391,17 @@ static size_t elect(edge_ring *ring, wall_ballot *ballot, uint8_t *dead)
         }
     }
     for (size_t h = 0; h < half_count; h++) {
+        RBL_TRY(rbli_poll(r->ctx, h));
         int32_t patch = ring->patch[h / 3];
         int32_t best = ballot->best[r->edges.of_half[h]];
         if (best < patch && is_candidate(ring, ballot, best)) ballot->votes[patch] = 0;
     }
     for (size_t t = 0; t < r->triangles.count; t++) {
         dead[t] = is_candidate(ring, ballot, ring->patch[t]);
-        dropped += dead[t];
+        *dropped += dead[t];
     }
-    return dropped;
+done:
+    return status;
 }
 
 rbl_status repair_drop_membranes(repair *r)
@@ -409,7 +423,8 @@ rbl_status repair_drop_membranes(repair *r)
         RBL_TRY_ALLOC(ballot.best = rbli_calloc(r->ctx, r->edges.count, sizeof(int32_t)));
         RBL_TRY_ALLOC(dead = rbli_alloc(r->ctx, r->triangles.count, 1));
         RBL_TRY(hold_ballot(&ring, &ballot));
-        size_t dropped = elect(&ring, &ballot, dead);
+        size_t dropped = 0;
+        RBL_TRY(elect(&ring, &ballot, dead, &dropped));
         if (dropped == 0) break;
         r->out->membrane_triangles += dropped;
         repair_remove(r, dead);

@@ -32,7 +32,7 @@ static int compare_indices(const void *left, const void *right)
 }
 
 /// Reaches all triangles of the shell that starts with `seed`.
-static void flood_shell(repair *r, flooding *flood, int32_t seed, repair_shell *shell)
+static rbl_status flood_shell(repair *r, flooding *flood, int32_t seed, repair_shell *shell)
 {
     int32_t *queue = flood->queue + shell->start;
     int32_t number = (int32_t)r->shells.count;
@@ -41,6 +41,7 @@ static void flood_shell(repair *r, flooding *flood, int32_t seed, repair_shell *
     queue[shell->count++] = seed;
     r->shell_of[seed] = number;
     for (size_t i = 0; i < shell->count; i++) {
+        if (rbli_poll(r->ctx, i + 1) != RBL_OK) return RBL_ERR_CANCELLED;
         int32_t t = queue[i];
         for (int k = 0; k < 3; k++) {
             int32_t h = 3 * t + k, g = r->mate[h];
@@ -60,16 +61,18 @@ static void flood_shell(repair *r, flooding *flood, int32_t seed, repair_shell *
             }
         }
     }
+    return RBL_OK;
 }
 
 /// The larger part of the area keeps the file's orientation; a shell without orientation keeps all of it.
-static void vote_by_area(repair *r, flooding *flood, const repair_shell *shell)
+static rbl_status vote_by_area(repair *r, flooding *flood, const repair_shell *shell)
 {
     const int32_t *members = r->members + shell->start;
     double kept = 0, turned = 0;
     for (size_t i = 0; i < shell->count && !shell->orientable; i++)
         flood->turned[members[i]] = 0;
     for (size_t i = 0; i < shell->count; i++) {
+        if (rbli_poll(r->ctx, i) != RBL_OK) return RBL_ERR_CANCELLED;
         double area = triangle_area(r, &r->triangles.data[members[i]]);
         if (flood->turned[members[i]]) {
             turned += area;
@@ -77,9 +80,10 @@ static void vote_by_area(repair *r, flooding *flood, const repair_shell *shell)
             kept += area;
         }
     }
-    if (turned <= kept) return;
+    if (turned <= kept) return RBL_OK;
     for (size_t i = 0; i < shell->count; i++)
         flood->turned[members[i]] ^= 1;
+    return RBL_OK;
 }
 
 static int32_t turned_half(const flooding *flood, int32_t h)
@@ -94,6 +98,7 @@ static rbl_status apply_turns(repair *r, const flooding *flood)
 {
     bool any = false;
     for (size_t t = 0; t < r->triangles.count; t++) {
+        if (rbli_poll(r->ctx, t) != RBL_OK) return RBL_ERR_CANCELLED;
         if (!flood->turned[t]) continue;
         any = true;
         if (repair_flip_triangle(r, &r->triangles.data[t]) != RBL_OK) return RBL_ERR_NO_MEMORY;
@@ -102,13 +107,15 @@ static rbl_status apply_turns(repair *r, const flooding *flood)
         r->mate[3 * t + 2] = swap;
     }
     if (!any) return RBL_OK;
-    for (size_t h = 0; h < 3 * r->triangles.count; h++)
+    for (size_t h = 0; h < 3 * r->triangles.count; h++) {
+        if (rbli_poll(r->ctx, h) != RBL_OK) return RBL_ERR_CANCELLED;
         r->mate[h] = turned_half(flood, r->mate[h]);
+    }
     repair_forget_edges(r); /* they name half-edges, too */
     return repair_build_edges(r);
 }
 
-void repair_measure_shell(const repair *r, repair_shell *shell)
+rbl_status repair_measure_shell(const repair *r, repair_shell *shell)
 {
     const int32_t *members = r->members + shell->start;
     const double *o = r->positions.data[r->triangles.data[members[0]].v[0]];
@@ -117,6 +124,7 @@ void repair_measure_shell(const repair *r, repair_shell *shell)
     for (int k = 0; k < 3; k++)
         shell->min[k] = shell->max[k] = o[k];
     for (size_t i = 0; i < shell->count; i++) {
+        if (rbli_poll(r->ctx, i + 1) != RBL_OK) return RBL_ERR_CANCELLED;
         const repair_triangle *triangle = &r->triangles.data[members[i]];
         double d[3][3], area = triangle_area(r, triangle);
         for (int c = 0; c < 3; c++)
@@ -136,6 +144,7 @@ void repair_measure_shell(const repair *r, repair_shell *shell)
         }
     }
     shell->volume /= 6;
+    return RBL_OK;
 }
 
 rbl_status repair_build_shells(repair *r)
@@ -151,8 +160,9 @@ rbl_status repair_build_shells(repair *r)
     for (int32_t t = 0; t < (int32_t)count; t++) {
         if (r->shell_of[t] >= 0) continue;
         repair_shell shell = {.start = start};
-        flood_shell(r, &flood, t, &shell);
-        if (flood.any) vote_by_area(r, &flood, &shell);
+        RBL_TRY(rbli_poll(r->ctx, r->shells.count));
+        RBL_TRY(flood_shell(r, &flood, t, &shell));
+        if (flood.any) RBL_TRY(vote_by_area(r, &flood, &shell));
         start += shell.count;
         RBL_TRY(rbli_array_push(r->ctx, &r->shells, shell));
     }
@@ -166,13 +176,16 @@ rbl_status repair_build_shells(repair *r)
             r->members[t] = (int32_t)t;
     } else {
         for (size_t s = 0; s < r->shells.count; s++) {
+            RBL_TRY(rbli_poll(r->ctx, s));
             repair_shell *shell = &r->shells.data[s];
             qsort(r->members + place, shell->count, sizeof *r->members, compare_indices);
             place += shell->count;
         }
     }
-    for (size_t s = 0; s < r->shells.count; s++)
-        repair_measure_shell(r, &r->shells.data[s]);
+    for (size_t s = 0; s < r->shells.count; s++) {
+        RBL_TRY(rbli_poll(r->ctx, s));
+        RBL_TRY(repair_measure_shell(r, &r->shells.data[s]));
+    }
 done:
     rbli_free(r->ctx, flood.turned);
     return status;
@@ -181,6 +194,7 @@ done:
 rbl_status repair_turn_shell(repair *r, const repair_shell *shell)
 {
     for (size_t i = 0; i < shell->count; i++) {
+        if (rbli_poll(r->ctx, i + 1) != RBL_OK) return RBL_ERR_CANCELLED;
         int32_t t = r->members[shell->start + i];
         if (repair_flip_triangle(r, &r->triangles.data[t]) != RBL_OK) return RBL_ERR_NO_MEMORY;
         r->triangles.data[t].turned = !r->triangles.data[t].turned;
@@ -205,6 +219,7 @@ rbl_status repair_shell_mesh(
     RBL_TRY_ALLOC(positions = rbli_alloc(r->ctx, count * 3, sizeof *positions));
     RBL_TRY_ALLOC(triangles = rbli_alloc(r->ctx, count, sizeof *triangles));
     for (size_t i = 0; i < count; i++) {
+        RBL_TRY(rbli_poll(r->ctx, i + 1));
         const int32_t *v =
             i < shell->count ? r->triangles.data[r->members[shell->start + i]].v : extra[i - shell->count];
         for (int k = 0; k < 3; k++) {

@@ -80,9 +80,11 @@ static rbl_status find_units(nesting *n)
     size_t count = 0;
     RBL_TRY_ALLOC(n->unit = rbli_calloc(r->ctx, r->shells.count, sizeof *n->unit));
     RBL_TRY_ALLOC(nodes = rbli_alloc(r->ctx, r->triangles.count, sizeof *nodes));
-    for (size_t t = 0; t < r->triangles.count; t++)
+    for (size_t t = 0; t < r->triangles.count; t++) {
+        RBL_TRY(rbli_poll(r->ctx, t));
         if (t == 0 || r->triangles.data[t].node != r->triangles.data[t - 1].node)
             nodes[count++] = r->triangles.data[t].node;
+    }
     if (count < 2) goto done;
     qsort(nodes, count, sizeof *nodes, compare_ints);
     size_t kept = 1;
@@ -90,6 +92,7 @@ static rbl_status find_units(nesting *n)
         if (nodes[i] != nodes[kept - 1]) nodes[kept++] = nodes[i];
     RBL_TRY_ALLOC(parent = repair_make_sets(r->ctx, kept));
     for (size_t s = 0; s < r->shells.count; s++) {
+        RBL_TRY(rbli_poll(r->ctx, s));
         const repair_shell *shell = &r->shells.data[s];
         int32_t first = r->triangles.data[r->members[shell->start]].node;
         for (size_t i = 1; i < shell->count; i++) {
@@ -127,7 +130,8 @@ static rbl_status deep_point_of(nesting *n, int32_t s)
 {
     const rbli_winding *winding = NULL;
     if (n->has_deep[s]) return RBL_OK;
-    if (winding_of(n, s, &winding) != RBL_OK) return RBL_ERR_NO_MEMORY;
+    rbl_status status = winding_of(n, s, &winding);
+    if (status != RBL_OK) return status;
     bool inverted = n->r->shells.data[s].volume < 0;
     n->has_deep[s] = rbli_winding_deep_point(winding, inverted, n->deep[s]) ? 1 : 2;
     return RBL_OK;

@@ -64,11 +64,13 @@ static rbl_status number_positions(rbl_context *ctx, const double (*positions)[3
     size_t slots = 16;
     while (slots < count * 2)
         slots *= 2;
-    int32_t *table = rbli_alloc(ctx, slots, sizeof *table);
-    if (!table) return RBL_ERR_NO_MEMORY;
-    memset(table, 0xff, slots * sizeof *table);
+    rbl_status status = RBL_OK;
     size_t found = 0;
+    int32_t *table = rbli_alloc(ctx, slots, sizeof *table);
+    RBL_TRY_ALLOC(table);
+    memset(table, 0xff, slots * sizeof *table);
     for (size_t i = 0; i < count; i++) {
+        RBL_TRY(rbli_poll(ctx, i));
         const double *p = positions[i];
         size_t slot = hash_position(p) & (slots - 1);
         while (table[slot] >= 0) {
@@ -82,24 +84,29 @@ static rbl_status number_positions(rbl_context *ctx, const double (*positions)[3
         }
         index[i] = table[slot];
     }
-    rbli_free(ctx, table);
     *unique_count = found;
-    return RBL_OK;
+done:
+    rbli_free(ctx, table);
+    return status;
 }
 
 /// Sorts by one coordinate, and runs of equal ones by the next.
-static void sort_by_axis(
+static rbl_status sort_by_axis(
     const repair *r, const int32_t *unique, rbli_keyed *keys, rbli_keyed *scratch, size_t count, int axis)
 {
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
+        if (rbli_poll(r->ctx, i + 1) != RBL_OK) return RBL_ERR_CANCELLED;
         keys[i].key = rbli_double_key(r->positions.data[unique[keys[i].index]][axis]);
-    rbli_radix_sort(keys, scratch, count);
-    if (axis == 2) return;
-    for (size_t begin = 0, end; begin < count; begin = end) {
+    }
+    rbl_status status = rbli_radix_sort_polled(r->ctx, keys, scratch, count);
+    if (axis == 2) return status;
+    for (size_t begin = 0, end; begin < count && status == RBL_OK; begin = end) {
+        if (rbli_poll(r->ctx, begin) != RBL_OK) return RBL_ERR_CANCELLED;
         for (end = begin + 1; end < count && keys[end].key == keys[begin].key; end++) {
         }
-        if (end - begin > 1) sort_by_axis(r, unique, keys + begin, scratch, end - begin, axis + 1);
+        if (end - begin > 1) status = sort_by_axis(r, unique, keys + begin, scratch, end - begin, axis + 1);
     }
+    return status;
 }
 
 /// Sorts r->positions by (x, y, z), welding equal ones. `index` [count] is set to the new index of each.
@@ -120,13 +127,16 @@ static rbl_status sort_positions(repair *r, int32_t *index)
     RBL_TRY_ALLOC(sorted = rbli_alloc(ctx, unique_count, sizeof *sorted));
     for (size_t i = 0; i < unique_count; i++)
         keys[i].index = (int32_t)i;
-    sort_by_axis(r, unique, keys, scratch, unique_count, 0);
+    RBL_TRY(sort_by_axis(r, unique, keys, scratch, unique_count, 0));
     for (size_t i = 0; i < unique_count; i++) {
+        RBL_TRY(rbli_poll(ctx, i));
         rank[keys[i].index] = (int32_t)i;
         memcpy(sorted[i], r->positions.data[unique[keys[i].index]], sizeof sorted[i]);
     }
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
+        RBL_TRY(rbli_poll(ctx, i));
         index[i] = rank[index[i]];
+    }
     if (unique_count) memcpy(r->positions.data, sorted, unique_count * sizeof *sorted);
     r->positions.count = unique_count;
 done:
@@ -141,18 +151,22 @@ done:
 static rbl_status snap_positions(repair *r)
 {
     double min[3] = {0}, max[3] = {0};
-    for (size_t v = 0; v < r->positions.count; v++)
+    for (size_t v = 0; v < r->positions.count; v++) {
+        if (rbli_poll(r->ctx, v) != RBL_OK) return RBL_ERR_CANCELLED;
         for (int k = 0; k < 3; k++) {
             double value = r->positions.data[v][k];
             if (v == 0 || value < min[k]) min[k] = value;
             if (v == 0 || value > max[k]) max[k] = value;
         }
+    }
     rbli_free(r->ctx, r->grid);
     r->grid = rbli_alloc(r->ctx, r->positions.count, sizeof *r->grid);
     if (!r->grid) return RBL_ERR_NO_MEMORY;
     rbli_grid grid = rbli_grid_fit(min, max);
-    for (size_t v = 0; v < r->positions.count; v++)
+    for (size_t v = 0; v < r->positions.count; v++) {
+        if (rbli_poll(r->ctx, v) != RBL_OK) return RBL_ERR_CANCELLED;
         rbli_grid_snap(&grid, r->positions.data[v], r->grid[v]);
+    }
     double largest = 0, sum = 0;
     for (int k = 0; k < 3; k++)
         if (max[k] - min[k] > largest) largest = max[k] - min[k];
@@ -213,15 +227,20 @@ rbl_status repair_order_triangles(repair *r, const repair_triangle *triangles, s
     int32_t *start = NULL;
     RBL_TRY_ALLOC(keys = rbli_alloc(r->ctx, count, sizeof *keys));
     RBL_TRY_ALLOC(start = rbli_calloc(r->ctx, r->positions.count + 1, sizeof *start));
-    for (size_t t = 0; t < count; t++)
+    for (size_t t = 0; t < count; t++) {
+        RBL_TRY(rbli_poll(r->ctx, t));
         start[key_of_triangle(&triangles[t], t).low + 1]++;
+    }
     for (size_t v = 0; v < r->positions.count; v++)
         start[v + 1] += start[v];
     for (size_t t = 0; t < count; t++) {
+        RBL_TRY(rbli_poll(r->ctx, t));
         triangle_key key = key_of_triangle(&triangles[t], t);
         keys[start[key.low]++] = key;
     }
+    size_t groups = 0;
     for (size_t begin = 0, end; begin < count; begin = end) {
+        RBL_TRY(rbli_poll(r->ctx, groups++));
         for (end = begin + 1; end < count && keys[end].low == keys[begin].low; end++) {
         }
         sort_keys(keys + begin, end - begin);
@@ -243,8 +262,10 @@ static rbl_status sort_triangles(repair *r)
     RBL_TRY_ALLOC(order = rbli_alloc(r->ctx, count, sizeof *order));
     RBL_TRY_ALLOC(sorted = rbli_alloc(r->ctx, count, sizeof *sorted));
     RBL_TRY(repair_order_triangles(r, r->triangles.data, count, order));
-    for (size_t t = 0; t < count; t++)
+    for (size_t t = 0; t < count; t++) {
+        RBL_TRY(rbli_poll(r->ctx, t));
         sorted[t] = r->triangles.data[order[t]];
+    }
     if (count) memcpy(r->triangles.data, sorted, count * sizeof *sorted);
 done:
     rbli_free(r->ctx, order);
@@ -279,6 +300,7 @@ static rbl_status compact_positions(repair *r, const double (*from)[3], size_t f
     for (int set = 0; set < 2; set++) {
         size_t triangle_count = set ? r->fins.count : r->triangles.count;
         for (size_t t = 0; t < triangle_count; t++) {
+            RBL_TRY(rbli_poll(r->ctx, t));
             int32_t *v = set ? r->fins.data[t].v : r->triangles.data[t].v;
             for (int k = 0; k < 3; k++) {
                 int32_t *index = &used[v[k]];
@@ -308,9 +330,11 @@ static rbl_status sort_all(repair *r)
     int32_t *index = NULL;
     RBL_TRY_ALLOC(index = rbli_alloc(r->ctx, r->positions.count, sizeof *index));
     RBL_TRY(sort_positions(r, index));
-    for (size_t t = 0; t < r->triangles.count; t++)
+    for (size_t t = 0; t < r->triangles.count; t++) {
+        RBL_TRY(rbli_poll(r->ctx, t));
         for (int k = 0; k < 3; k++)
             r->triangles.data[t].v[k] = index[r->triangles.data[t].v[k]];
+    }
     for (size_t t = 0; t < r->fins.count; t++)
         for (int k = 0; k < 3; k++)
             r->fins.data[t].v[k] = index[r->fins.data[t].v[k]];
@@ -337,6 +361,7 @@ rbl_status repair_weld(repair *r)
         return rbli_fail(r->ctx, RBL_ERR_ARGUMENT, "the mesh has too many vertices or triangles");
     RBL_TRY(rbli_array_reserve(r->ctx, &r->triangles, mesh->triangle_count));
     for (size_t t = 0; t < mesh->triangle_count; t++) {
+        RBL_TRY(rbli_poll(r->ctx, t));
         repair_triangle *triangle = &r->triangles.data[t];
         *triangle = (repair_triangle){.node = r->node ? r->node[t] : 0, .source = (int32_t)t, .weights = -1};
         for (int k = 0; k < 3; k++) {
@@ -347,12 +372,14 @@ rbl_status repair_weld(repair *r)
     }
     r->triangles.count = mesh->triangle_count;
     size_t lowest = SIZE_MAX;
-    for (size_t t = 0; t < mesh->triangle_count; t++)
+    for (size_t t = 0; t < mesh->triangle_count; t++) {
+        RBL_TRY(rbli_poll(r->ctx, t));
         for (int k = 0; k < 3; k++) {
             size_t v = (size_t)mesh->triangles[t][k];
             const double *p = mesh->positions[v];
             if ((!isfinite(p[0]) || !isfinite(p[1]) || !isfinite(p[2])) && v < lowest) lowest = v;
         }
+    }
     if (lowest != SIZE_MAX) return rbli_fail(r->ctx, RBL_ERR_ARGUMENT, "vertex %zu is not finite", lowest);
     RBL_TRY(compact_positions(r, mesh->positions, mesh->vertex_count));
     size_t referenced = r->positions.count;
@@ -394,11 +421,12 @@ static bool is_clean_group(const repair *r, const int32_t *half, size_t count)
            r->triangles.data[half[0] / 3].node == r->triangles.data[half[1] / 3].node;
 }
 
-static void group_entries(repair *r, const edge_entry *entries, const int32_t *place)
+static rbl_status group_entries(repair *r, const edge_entry *entries, const int32_t *place)
 {
     repair_edges *edges = &r->edges;
     size_t at = 0;
     for (size_t v = 0; v < r->positions.count; v++) {
+        if (rbli_poll(r->ctx, v) != RBL_OK) return RBL_ERR_CANCELLED;
         edges->vertex_start[v] = (int32_t)edges->count;
         size_t end = (size_t)place[v];
         while (at < end) {
@@ -413,6 +441,7 @@ static void group_entries(repair *r, const edge_entry *entries, const int32_t *p
     }
     edges->vertex_start[r->positions.count] = (int32_t)edges->count;
     edges->start[edges->count] = (int32_t)at;
+    return RBL_OK;
 }
 
 rbl_status repair_build_edges(repair *r)
@@ -430,21 +459,27 @@ rbl_status repair_build_edges(repair *r)
     RBL_TRY_ALLOC(edges->vertex_start = rbli_alloc(r->ctx, r->positions.count + 1, sizeof *place));
     RBL_TRY_ALLOC(edges->start = rbli_alloc(r->ctx, half_count + 1, sizeof *edges->start));
     edges->clean = true;
-    for (size_t t = 0; t < r->triangles.count; t++)
+    for (size_t t = 0; t < r->triangles.count; t++) {
+        RBL_TRY(rbli_poll(r->ctx, t));
         for (int k = 0; k < 3; k++) {
             int32_t a = r->triangles.data[t].v[k], b = r->triangles.data[t].v[k == 2 ? 0 : k + 1];
             place[(a < b ? a : b) + 1]++;
         }
+    }
     for (size_t v = 0; v < r->positions.count; v++)
         place[v + 1] += place[v];
-    for (size_t t = 0; t < r->triangles.count; t++)
+    for (size_t t = 0; t < r->triangles.count; t++) {
+        RBL_TRY(rbli_poll(r->ctx, t));
         for (size_t k = 0; k < 3; k++) {
             int32_t a = r->triangles.data[t].v[k], b = r->triangles.data[t].v[k == 2 ? 0 : k + 1];
             entries[place[a < b ? a : b]++] = (edge_entry)(a < b ? b : a) << 32 | (3 * t + k);
         }
-    for (size_t v = 0, begin = 0; v < r->positions.count; begin = (size_t)place[v++])
+    }
+    for (size_t v = 0, begin = 0; v < r->positions.count; begin = (size_t)place[v++]) {
+        RBL_TRY(rbli_poll(r->ctx, v));
         sort_entries(entries + begin, (size_t)place[v] - begin);
-    group_entries(r, entries, place);
+    }
+    RBL_TRY(group_entries(r, entries, place));
 done:
     rbli_free(r->ctx, entries);
     rbli_free(r->ctx, place);

@@ -131,7 +131,7 @@ rbl_status rbli_solid_grid_make(rbl_context *ctx, const rbli_mesh_view *meshes, 
             const int32_t *v = meshes[m].triangles[t];
             const double *const p[3] = {
                 meshes[m].positions[v[0]], meshes[m].positions[v[1]], meshes[m].positions[v[2]]};
-            if ((t & 0xffff) == 0 && rbli_cancelled(ctx)) {
+            if ((t & 0x1fff) == 0 && rbli_cancelled(ctx)) {
                 status = RBL_ERR_CANCELLED;
                 goto done;
             }

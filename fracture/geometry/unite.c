@@ -111,6 +111,7 @@ static rbl_status make_body(
         if (turn > 0 && (!kept[s] || from->kind != RBLI_SHELL_CAVITY || from->parent != (int32_t)shell))
             continue;
         for (int32_t t = from->triangle_start; t < from->triangle_start + from->triangle_count; t++) {
+            RBL_TRY(rbli_poll(ctx, (size_t)t));
             body_triangle *triangle = &b->triangles[filled++];
             triangle->source = r->origins.source[t];
             triangle->whole = read_weights(&r->origins, (size_t)t, triangle->weights);
@@ -125,9 +126,11 @@ static rbl_status make_body(
         }
         b->volume += from->volume;
         if (turn == 0) b->outer_count = filled;
-        for (int32_t t = from->triangle_start; t < from->triangle_start + from->triangle_count; t++)
+        for (int32_t t = from->triangle_start; t < from->triangle_start + from->triangle_count; t++) {
+            RBL_TRY(rbli_poll(ctx, (size_t)t));
             for (int i = 0; i < 3; i++)
                 local[r->triangles[t][i]] = -1;
+        }
     }
     b->triangle_count = filled;
     b->largest = r->shells[shell].volume;
@@ -194,6 +197,7 @@ static rbl_status gather(rbl_context *ctx, body *const *bodies, size_t count, ga
         if (!b->meets) continue;
         memcpy(g->positions + vertices, b->positions, b->vertex_count * sizeof(vec3));
         for (size_t t = 0; t < b->triangle_count; t++, triangles++) {
+            RBL_TRY(rbli_poll(ctx, t));
             g->sources[triangles] = &b->triangles[t];
             for (int k = 0; k < 3; k++)
                 g->triangles[triangles][k] = b->triangles[t].v[k] + (int32_t)vertices;
@@ -287,8 +291,10 @@ static rbl_status clean(
     RBL_TRY(choose(job, r, &kept));
     RBL_TRY(make_bodies(ctx, r, kept, out));
     for (size_t i = first; i < out->count; i++)
-        for (size_t t = 0; t < out->data[i]->triangle_count; t++)
+        for (size_t t = 0; t < out->data[i]->triangle_count; t++) {
+            RBL_TRY(rbli_poll(ctx, t));
             trace_back(&out->data[i]->triangles[t], pair, a, b);
+        }
 done:
     rbli_free(ctx, node);
     rbli_free(ctx, kept);
@@ -392,14 +398,17 @@ static rbl_status assign_units(unite_job *job, body_list *bodies)
     rbl_status status = RBL_OK;
     const rbli_repair_result *in = job->in;
     int32_t *parent = NULL, nodes = 0;
-    for (size_t t = 0; t < in->triangle_count; t++)
+    for (size_t t = 0; t < in->triangle_count; t++) {
+        RBL_TRY(rbli_poll(job->ctx, t));
         if (in->triangle_node[t] >= nodes) nodes = in->triangle_node[t] + 1;
+    }
     RBL_TRY_ALLOC(parent = rbli_alloc(job->ctx, (size_t)nodes, sizeof *parent));
     for (int32_t n = 0; n < nodes; n++)
         parent[n] = n;
     for (size_t s = 0; s < in->shell_count; s++)
         for (int32_t t = in->shells[s].triangle_start;
              t < in->shells[s].triangle_start + in->shells[s].triangle_count; t++) {
+            RBL_TRY(rbli_poll(job->ctx, (size_t)t));
             int32_t a = find_root(parent, in->shells[s].node), b = find_root(parent, in->triangle_node[t]);
             parent[a > b ? a : b] = a > b ? b : a;
         }
@@ -514,6 +523,7 @@ static rbl_status copy_sheets(result_writer *w)
         to->parent = -1;
         to->triangle_start = (int32_t)out->triangle_count;
         for (int32_t t = from->triangle_start; t < from->triangle_start + from->triangle_count; t++) {
+            RBL_TRY(rbli_poll(w->job->ctx, (size_t)t));
             int32_t v[3], row = in->origins.weights_index[t];
             for (int i = 0; i < 3; i++) {
                 int32_t *place = &local[in->triangles[t][i]];
@@ -548,7 +558,7 @@ static double surface_area(const body *b, size_t begin, size_t end)
 }
 
 /// Appends a body as a solid and, where it has cavities, one shell for all of them.
-static void put_body(result_writer *w, const body *b)
+static rbl_status put_body(result_writer *w, const body *b)
 {
     rbli_repair_result *out = w->out;
     int32_t base = (int32_t)out->vertex_count, solid = (int32_t)out->shell_count;
@@ -556,6 +566,7 @@ static void put_body(result_writer *w, const body *b)
     out->vertex_count += b->vertex_count;
     size_t start = out->triangle_count;
     for (size_t t = 0; t < b->triangle_count; t++) {
+        if (rbli_poll(w->job->ctx, t) != RBL_OK) return RBL_ERR_CANCELLED;
         const body_triangle *from = &b->triangles[t];
         int32_t v[3] = {from->v[0] + base, from->v[1] + base, from->v[2] + base};
         put_triangle(w, v, b->node, from->source, from->whole ? NULL : (const double(*)[3])from->weights);
@@ -567,13 +578,14 @@ static void put_body(result_writer *w, const body *b)
         .parent = -1,
         .volume = b->volume,
         .area = surface_area(b, 0, b->outer_count)};
-    if (b->outer_count == b->triangle_count) return;
+    if (b->outer_count == b->triangle_count) return RBL_OK;
     out->shells[out->shell_count++] = (rbli_shell){.kind = RBLI_SHELL_CAVITY,
         .triangle_start = (int32_t)(start + b->outer_count),
         .triangle_count = (int32_t)(b->triangle_count - b->outer_count),
         .node = b->node,
         .parent = solid,
         .area = surface_area(b, b->outer_count, b->triangle_count)};
+    return RBL_OK;
 }
 
 static rbl_status write_result(unite_job *job, const body_list *bodies, rbli_repair_result **result)
@@ -585,7 +597,7 @@ static rbl_status write_result(unite_job *job, const body_list *bodies, rbli_rep
     RBL_TRY(copy_sheets(&w));
     for (int united = 0; united < 2; united++)
         for (size_t i = 0; i < bodies->count; i++)
-            if ((bodies->data[i]->shell < 0) == (united == 1)) put_body(&w, bodies->data[i]);
+            if ((bodies->data[i]->shell < 0) == (united == 1)) RBL_TRY(put_body(&w, bodies->data[i]));
     *result = w.out;
     w.out = NULL;
 done:

@@ -336,12 +336,14 @@ static rbl_status check_finite(rbli_mesh_builder *builder, const rbli_polygon_in
     const rbli_mesh_file *file = &builder->file;
     bool all_finite = true;
     for (size_t i = 0; i < file->position_count && all_finite; i++) {
+        if (rbli_poll(builder->ctx, i) != RBL_OK) return RBL_ERR_CANCELLED;
         const double *p = file->positions[i];
         all_finite = isfinite(p[0]) && isfinite(p[1]) && isfinite(p[2]);
     }
     if (all_finite) return RBL_OK;
     size_t corner_count = input->polygons[input->polygon_count].start;
     for (size_t c = 0; c < corner_count; c++) {
+        if (rbli_poll(builder->ctx, c) != RBL_OK) return RBL_ERR_CANCELLED;
         size_t vertex = (size_t)input->corner_positions[c * input->corner_stride];
         const double *p = file->positions[vertex];
         if (isfinite(p[0]) && isfinite(p[1]) && isfinite(p[2])) continue;
@@ -402,7 +404,7 @@ rbl_status rbli_builder_triangulate(
     RBL_TRY_ALLOC(sources);
     size_t triangle = 0;
     for (size_t p = 0; p < input->polygon_count; p++) {
-        if (p % 65536 == 0 && rbli_cancelled(builder->ctx)) RBL_TRY(RBL_ERR_CANCELLED);
+        if (p % 8192 == 0 && rbli_cancelled(builder->ctx)) RBL_TRY(RBL_ERR_CANCELLED);
         RBL_TRY(triangulate_polygon(builder, input, p, triangle, sources));
         triangle += input->polygons[p + 1].start - input->polygons[p].start - 2;
     }

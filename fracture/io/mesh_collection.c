@@ -31,14 +31,18 @@ static rbl_status sort_faces(rbl_context *ctx, build *b, int32_t *face_start)
     b->node_geometry = rbli_alloc(ctx, nodes, sizeof *b->node_geometry);
     b->face_source = rbli_alloc(ctx, triangles, sizeof *b->face_source);
     if (!b->node_geometry || !b->face_source) return RBL_ERR_NO_MEMORY;
-    for (size_t t = 0; t < triangles; t++)
+    for (size_t t = 0; t < triangles; t++) {
+        if (rbli_poll(ctx, t) != RBL_OK) return RBL_ERR_CANCELLED;
         face_start[b->file->triangle_nodes[t] + 1]++;
+    }
     for (size_t n = 0; n < nodes; n++) {
         b->node_geometry[n] = face_start[n + 1] > 0 ? (int32_t)b->geometry_count++ : -1;
         face_start[n + 1] += face_start[n];
     }
-    for (size_t t = 0; t < triangles; t++)
+    for (size_t t = 0; t < triangles; t++) {
+        if (rbli_poll(ctx, t) != RBL_OK) return RBL_ERR_CANCELLED;
         b->face_source[face_start[b->file->triangle_nodes[t]]++] = (int32_t)t;
+    }
     for (size_t n = nodes; n > 0; n--)
         face_start[n] = face_start[n - 1];
     face_start[0] = 0;
@@ -82,8 +86,10 @@ static rbl_status add_surface(rbl_context *ctx, build *b, const int32_t *face_st
     static const char *const range_names[5] = {
         "bone", "vertex_start", "vertex_count", "face_start", "face_count"};
     RBL_TRY_ALLOC(local);
-    for (size_t v = 0; v < file->position_count; v++)
+    for (size_t v = 0; v < file->position_count; v++) {
+        RBL_TRY(rbli_poll(ctx, v));
         local[v] = -1;
+    }
     RBL_TRY(rbli_collection_resize(ctx, c, "geometry", b->geometry_count));
     RBL_TRY(rbli_collection_resize(ctx, c, "face", file->triangle_count));
     RBL_TRY(rbli_collection_write(ctx, c, "face", "vertices", RBL_INT32_3, &faces));
@@ -93,7 +99,8 @@ static rbl_status add_surface(rbl_context *ctx, build *b, const int32_t *face_st
         int32_t g = b->node_geometry[n];
         if (g < 0) continue;
         size_t first = used.count;
-        for (int32_t f = face_start[n]; f < face_start[n + 1]; f++)
+        for (int32_t f = face_start[n]; f < face_start[n + 1]; f++) {
+            RBL_TRY(rbli_poll(ctx, (size_t)f));
             for (int k = 0; k < 3; k++) {
                 int32_t position = file->triangles[b->face_source[f]][k];
                 if (local[position] < (int32_t)first) {
@@ -102,6 +109,7 @@ static rbl_status add_surface(rbl_context *ctx, build *b, const int32_t *face_st
                 }
                 ((int32_t(*)[3])faces)[f][k] = local[position];
             }
+        }
         const int32_t values[5] = {1 + g, (int32_t)first, (int32_t)(used.count - first), face_start[n],
             face_start[n + 1] - face_start[n]};
         for (int i = 0; i < 5; i++)
@@ -110,6 +118,7 @@ static rbl_status add_surface(rbl_context *ctx, build *b, const int32_t *face_st
     RBL_TRY(rbli_collection_resize(ctx, c, "vertex", used.count));
     RBL_TRY(rbli_collection_write(ctx, c, "vertex", "position", RBL_VEC3, &positions));
     for (size_t v = 0; v < used.count; v++) {
+        RBL_TRY(rbli_poll(ctx, v));
         double *p = ((double(*)[3])positions)[v];
         turn(b->options, file->positions[used.data[v]], p);
         for (int k = 0; k < 3; k++) {
@@ -134,7 +143,8 @@ static rbl_status add_corners(rbl_context *ctx, build *b, const char *name, rbl_
     void *out;
     rbl_status status = rbli_collection_write(ctx, b->collection, "corner", name, type, &out);
     if (status != RBL_OK || !values) return status;
-    for (size_t f = 0; f < b->file->triangle_count; f++)
+    for (size_t f = 0; f < b->file->triangle_count; f++) {
+        if (rbli_poll(ctx, f) != RBL_OK) return RBL_ERR_CANCELLED;
         for (size_t k = 0; k < 3; k++) {
             float *to = (float *)out + (3 * f + k) * width;
             memcpy(to, values + (3 * (size_t)b->face_source[f] + k) * width, width * sizeof *to);
@@ -144,6 +154,7 @@ static rbl_status add_corners(rbl_context *ctx, build *b, const char *name, rbl_
                 to[2] = -y;
             }
         }
+    }
     return RBL_OK;
 }
 
@@ -177,8 +188,10 @@ static rbl_status add_materials(rbl_context *ctx, build *b)
     bool plain = false;
     RBL_TRY_ALLOC(names);
     RBL_TRY_ALLOC(textures);
-    for (size_t t = 0; t < file->triangle_count; t++)
+    for (size_t t = 0; t < file->triangle_count; t++) {
+        RBL_TRY(rbli_poll(ctx, t));
         plain = plain || file->triangle_materials[t] < 0;
+    }
     size_t count = file->material_count, plain_index = file->material_count;
     for (size_t m = 0; m < count; m++) {
         names[m] = file->materials[m].name;
@@ -204,6 +217,7 @@ static rbl_status add_materials(rbl_context *ctx, build *b)
     RBL_TRY(rbli_collection_write(ctx, c, "face", "origin", RBL_INT32, &origin));
     RBL_TRY(rbli_collection_write(ctx, c, "face", "visible", RBL_BOOL, &visible));
     for (size_t f = 0; f < file->triangle_count; f++) {
+        RBL_TRY(rbli_poll(ctx, f));
         int32_t m = file->triangle_materials[b->face_source[f]];
         ((int32_t *)material)[f] = m < 0 ? (int32_t)plain_index : m;
         ((int32_t *)origin)[f] = -1;

@@ -321,6 +321,7 @@ static rbl_status check_indices(obj_reader *reader)
     size_t normal_count = reader->normals.count / 3;
     rbl_status status = RBL_OK;
     for (size_t p = 0; p + 1 < reader->polygons.count; p++) {
+        RBL_TRY(rbli_poll(reader->ctx, p));
         const rbli_file_polygon *polygon = &reader->polygons.data[p];
         for (size_t c = polygon[0].start; c < polygon[1].start; c++) {
             const obj_corner *corner = &reader->corners.data[c];
@@ -352,6 +353,7 @@ static rbl_status assign_nodes(obj_reader *reader)
     size_t run = 0;
     int32_t name = -1;
     for (size_t p = 0; p + 1 < reader->polygons.count; p++) {
+        RBL_TRY(rbli_poll(ctx, p));
         for (; run < reader->runs.count && reader->runs.data[run].first <= p; run++)
             name = by_object ? reader->runs.data[run].object : reader->runs.data[run].group;
         int32_t *node = &node_of_name[name + 1];
@@ -375,12 +377,14 @@ static rbl_status fill_corners(obj_reader *reader, const size_t *sources)
     bool any_uv = false, any_normal = false;
     rbl_status status = RBL_OK;
     for (size_t c = 0; c < reader->corners.count; c++) {
+        RBL_TRY(rbli_poll(reader->ctx, c));
         any_uv |= reader->corners.data[c].uv >= 0;
         any_normal |= reader->corners.data[c].normal >= 0;
     }
     if (any_uv) {
         RBL_TRY(rbli_builder_add_uvs(&reader->builder, 0));
         for (size_t c = 0; c < corner_count; c++) {
+            RBL_TRY(rbli_poll(reader->ctx, c));
             int32_t uv = reader->corners.data[sources[c]].uv;
             if (uv >= 0) memcpy(file->uvs[0][c], reader->uvs.data + 2 * (size_t)uv, sizeof file->uvs[0][c]);
         }
@@ -388,6 +392,7 @@ static rbl_status fill_corners(obj_reader *reader, const size_t *sources)
     if (any_normal) {
         RBL_TRY(rbli_builder_add_normals(&reader->builder));
         for (size_t c = 0; c < corner_count; c++) {
+            RBL_TRY(rbli_poll(reader->ctx, c));
             int32_t normal = reader->corners.data[sources[c]].normal;
             if (normal >= 0)
                 memcpy(file->normals[c], reader->normals.data + 3 * (size_t)normal, sizeof file->normals[c]);
@@ -396,6 +401,7 @@ static rbl_status fill_corners(obj_reader *reader, const size_t *sources)
     if (reader->colors.count > 0) {
         RBL_TRY(rbli_builder_add_colors(&reader->builder));
         for (size_t c = 0; c < corner_count; c++) {
+            RBL_TRY(rbli_poll(reader->ctx, c));
             size_t position = (size_t)reader->corners.data[sources[c]].position;
             if (4 * position < reader->colors.count)
                 memcpy(file->colors[c], reader->colors.data + 4 * position, sizeof file->colors[c]);
@@ -536,7 +542,7 @@ rbl_status rbli_mesh_file_parse_obj(rbl_context *ctx, const char *name, const ui
     reader.scan = (rbli_scan){(const char *)bytes, (const char *)bytes + byte_count, 1};
     if (byte_count >= 3 && memcmp(bytes, "\xEF\xBB\xBF", 3) == 0) reader.scan.at += 3;
     for (size_t n = 0; reader.scan.at < reader.scan.end; n++) {
-        if (n % 65536 == 0 && rbli_cancelled(ctx)) RBL_TRY(RBL_ERR_CANCELLED);
+        if (n % 8192 == 0 && rbli_cancelled(ctx)) RBL_TRY(RBL_ERR_CANCELLED);
         skip_blanks(&reader.scan);
         RBL_TRY(read_statement(&reader));
         if (reader.corners.count > INT32_MAX)

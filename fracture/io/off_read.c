@@ -159,7 +159,7 @@ static rbl_status read_vertices(off_reader *reader)
     if (reader->has_colors) RBL_TRY_ALLOC(reader->colors = rbli_alloc(ctx, count, sizeof *reader->colors));
     if (reader->has_uvs) RBL_TRY_ALLOC(reader->uvs = rbli_alloc(ctx, count, sizeof *reader->uvs));
     for (size_t v = 0; v < count; v++) {
-        if (v % 65536 == 0 && rbli_cancelled(ctx)) RBL_TRY(RBL_ERR_CANCELLED);
+        if (v % 8192 == 0 && rbli_cancelled(ctx)) RBL_TRY(RBL_ERR_CANCELLED);
         for (int k = 0; k < 3; k++)
             RBL_TRY(take_number(reader, "a vertex's coordinate", &file->positions[v][k]));
         reader->vertex_lines[v] = reader->scan.line;
@@ -262,7 +262,7 @@ static rbl_status read_all(off_reader *reader)
     RBL_TRY(read_header(reader));
     RBL_TRY(read_vertices(reader));
     for (size_t f = 0; f < reader->face_count; f++) {
-        if (f % 65536 == 0 && rbli_cancelled(ctx)) RBL_TRY(RBL_ERR_CANCELLED);
+        if (f % 8192 == 0 && rbli_cancelled(ctx)) RBL_TRY(RBL_ERR_CANCELLED);
         RBL_TRY(read_face(reader));
     }
     rbli_file_polygon last = {reader->corners.count, 0, 0, 0};

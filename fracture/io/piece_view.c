@@ -22,11 +22,13 @@ static rbl_status check_geometry_ranges(rbl_context *ctx, const rbli_asset_view 
             vertex_start + vertex_count > (int64_t)view->vertex_count || face_start < 0 || face_count < 0 ||
             face_start + face_count > (int64_t)view->face_count)
             return rbli_fail(ctx, RBL_ERR_COLLECTION, "geometry %zu: a range exceeds its group", g);
-        for (int64_t f = face_start; f < face_start + face_count; f++)
+        for (int64_t f = face_start; f < face_start + face_count; f++) {
+            if (rbli_poll(ctx, 0) != RBL_OK) return RBL_ERR_CANCELLED;
             for (int k = 0; k < 3; k++)
                 if (view->faces[f][k] < vertex_start || view->faces[f][k] >= vertex_start + vertex_count)
                     return rbli_fail(ctx, RBL_ERR_COLLECTION,
                         "face.vertices %lld: not a vertex of geometry %zu", (long long)f, g);
+        }
     }
     return RBL_OK;
 }
@@ -39,9 +41,11 @@ static rbl_status check_indices(rbl_context *ctx, const rbli_asset_view *view)
         if (view->geometry[b] < -1 || view->geometry[b] >= (int64_t)view->geometry_count)
             return rbli_fail(ctx, RBL_ERR_COLLECTION, "bone.geometry %zu: no such geometry", b);
     }
-    for (size_t f = 0; view->face_material && f < view->face_count; f++)
+    for (size_t f = 0; view->face_material && f < view->face_count; f++) {
+        if (rbli_poll(ctx, f) != RBL_OK) return RBL_ERR_CANCELLED;
         if (view->face_material[f] < -1 || view->face_material[f] >= (int64_t)view->material_count)
             return rbli_fail(ctx, RBL_ERR_COLLECTION, "face.material %zu: no such material", f);
+    }
     return check_geometry_ranges(ctx, view);
 }
 

@@ -420,7 +420,7 @@ static rbl_status read_vertices(ply_reader *reader, const ply_element *element)
     if (reader->has[ROLE_RED]) RBL_TRY_ALLOC(reader->colors = rbli_alloc(ctx, count, sizeof *reader->colors));
     if (reader->has[ROLE_U]) RBL_TRY_ALLOC(reader->uvs = rbli_alloc(ctx, count, sizeof *reader->uvs));
     for (size_t v = 0; v < count; v++) {
-        if (v % 65536 == 0 && rbli_cancelled(ctx)) RBL_TRY(RBL_ERR_CANCELLED);
+        if (v % 8192 == 0 && rbli_cancelled(ctx)) RBL_TRY(RBL_ERR_CANCELLED);
         double row[ROLE_SCALARS] = {[ROLE_RED] = 1, [ROLE_GREEN] = 1, [ROLE_BLUE] = 1, [ROLE_ALPHA] = 1};
         if (reader->format == FORMAT_ASCII) rbli_scan_space(&reader->scan);
         reader->vertex_places[v] = place(reader);
@@ -485,7 +485,7 @@ static rbl_status read_faces(ply_reader *reader, const ply_element *element)
 {
     rbl_status status = RBL_OK;
     for (size_t f = 0; f < element->count; f++) {
-        if (f % 65536 == 0 && rbli_cancelled(reader->ctx)) RBL_TRY(RBL_ERR_CANCELLED);
+        if (f % 8192 == 0 && rbli_cancelled(reader->ctx)) RBL_TRY(RBL_ERR_CANCELLED);
         double row[ROLE_SCALARS] = {[ROLE_RED] = 1, [ROLE_GREEN] = 1, [ROLE_BLUE] = 1, [ROLE_ALPHA] = 1};
         if (reader->format == FORMAT_ASCII) rbli_scan_space(&reader->scan);
         size_t at = place(reader);
@@ -541,7 +541,7 @@ static rbl_status read_element_data(ply_reader *reader, const ply_element *eleme
     if (element->kind == KIND_VERTEX) return read_vertices(reader, element);
     if (element->kind == KIND_FACE) return read_faces(reader, element);
     for (size_t i = 0; i < element->count; i++) {
-        if (i % 65536 == 0 && rbli_cancelled(reader->ctx)) RBL_TRY(RBL_ERR_CANCELLED);
+        if (i % 8192 == 0 && rbli_cancelled(reader->ctx)) RBL_TRY(RBL_ERR_CANCELLED);
         double row[ROLE_SCALARS];
         size_t at = place(reader);
         reader->list.count = 0;

@@ -170,7 +170,7 @@ static rbl_status read_solid(ascii_reader *reader, const char *stem)
     }
     RBL_TRY(rbli_builder_add_node(reader->builder, name, length, -1, NULL));
     while (take_word(reader, "facet")) {
-        if (reader->nodes.count % 65536 == 0 && rbli_cancelled(reader->ctx)) return RBL_ERR_CANCELLED;
+        if (reader->nodes.count % 8192 == 0 && rbli_cancelled(reader->ctx)) return RBL_ERR_CANCELLED;
         RBL_TRY(read_facet(reader));
     }
     if (!take_word(reader, "endsolid")) return expected(reader, "facet or endsolid");

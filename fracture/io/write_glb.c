@@ -211,6 +211,7 @@ static rbl_status add_primitive(glb_writer *writer, int32_t geometry, int32_t ma
     memset(writer->slots, 0, writer->slot_count * sizeof *writer->slots);
     size_t first_index = writer->indices32.count;
     for (int32_t f = writer->first_face[material + 1]; f >= 0; f = writer->next_face[f]) {
+        RBL_TRY(rbli_poll(ctx, (size_t)f * 16)); /* each face takes a microsecond */
         size_t face = (size_t)view->face_start[geometry] + (size_t)f;
         if (collapses(writer, view->faces[face])) {
             writer->report.collapsed_triangles++;
@@ -229,9 +230,11 @@ static rbl_status add_primitive(glb_writer *writer, int32_t geometry, int32_t ma
     if (!out.wide) { /* over to the short ones */
         out.first_index = writer->indices16.count;
         RBL_TRY(rbli_array_reserve(ctx, &writer->indices16, out.index_count));
-        for (size_t i = 0; i < out.index_count; i++)
+        for (size_t i = 0; i < out.index_count; i++) {
+            RBL_TRY(rbli_poll(ctx, i));
             writer->indices16.data[writer->indices16.count++] =
                 (uint16_t)writer->indices32.data[first_index + i];
+        }
         writer->indices32.count = first_index;
     }
     if (out.index_count > 0) RBL_TRY(rbli_array_push(ctx, &writer->primitives, out));
@@ -254,6 +257,7 @@ static rbl_status add_piece(glb_writer *writer, size_t bone)
     choose_center(writer, bone);
     size_t used_count = 0;
     for (int32_t f = view->face_counts[g] - 1; f >= 0; f--) {
+        RBL_TRY(rbli_poll(writer->ctx, (size_t)f));
         int32_t material = view->face_material ? view->face_material[view->face_start[g] + f] : -1;
         int32_t *first = &writer->first_face[material + 1];
         if (*first < 0) writer->used[used_count++] = material;

@@ -26,7 +26,7 @@ static void add_point(bounds *box, const double p[3])
     box->any = true;
 }
 
-static void measure_bones(const rbli_asset_view *view, bone_sums *sums)
+static rbl_status measure_bones(rbl_context *ctx, const rbli_asset_view *view, bone_sums *sums)
 {
     const double *volumes = rbli_collection_read(view->collection, "geometry", "volume", RBL_DOUBLE);
     for (size_t b = view->bone_count; b-- > 0;) {
@@ -37,6 +37,7 @@ static void measure_bones(const rbli_asset_view *view, bone_sums *sums)
             const double *world = view->world[b];
             bool identity = rbli_transform_is_identity(world);
             for (int32_t v = view->vertex_start[g]; v < view->vertex_start[g] + view->vertex_counts[g]; v++) {
+                if (rbli_poll(ctx, (size_t)v) != RBL_OK) return RBL_ERR_CANCELLED;
                 double p[3];
                 rbli_transform_point(world, view->positions[v], p);
                 add_point(&own->bounds, identity ? view->positions[v] : p);
@@ -53,6 +54,7 @@ static void measure_bones(const rbli_asset_view *view, bone_sums *sums)
             add_point(&parent->bounds, own->bounds.max);
         }
     }
+    return RBL_OK;
 }
 
 static void put_vector(rbli_text_out *out, const double v[3])
@@ -207,6 +209,7 @@ static rbl_status put_pairs(rbl_context *ctx, const rbli_asset_view *view, rbli_
     size_t count = pairs ? rbli_collection_size(collection, group) : 0;
     size_t limit = of_geometry ? geometry_bone ? view->geometry_count : 0 : view->bone_count;
     for (size_t i = 0; i < count; i++) {
+        if (rbli_poll(ctx, i) != RBL_OK) return RBL_ERR_CANCELLED;
         rbli_put(out, i ? ",\n{" : "\n{");
         for (int k = 0; k < 2; k++) {
             int64_t bone = pairs[i][k];
@@ -247,11 +250,11 @@ rbl_status rbli_write_json(rbl_context *ctx, const rbl_collection *collection, r
         status = RBL_ERR_NO_MEMORY;
         goto done;
     }
-    measure_bones(&view, sums);
+    RBL_TRY(measure_bones(ctx, &view, sums));
     link_hulls(&view, owners, hull_count, first_hull, next_hull);
     rbli_put(out, "{\n\"bones\": [");
     for (size_t b = 0; b < view.bone_count; b++) {
-        if (b % 4096 == 0 && rbli_cancelled(ctx)) RBL_TRY(RBL_ERR_CANCELLED);
+        if (b % 512 == 0 && rbli_cancelled(ctx)) RBL_TRY(RBL_ERR_CANCELLED);
         rbli_put(out, b ? ",\n" : "\n");
         put_bone(&view, out, b, &sums[b], first_hull, next_hull);
     }

@@ -29,22 +29,25 @@ static void put_position(obj_writer *writer, const double p[3])
     rbli_put(&writer->text, "\n");
 }
 
-static void put_positions(obj_writer *writer, size_t bone, int32_t geometry)
+static rbl_status put_positions(obj_writer *writer, size_t bone, int32_t geometry)
 {
     const rbli_asset_view *view = writer->view;
     bool identity = rbli_transform_is_identity(view->world[bone]);
     for (int32_t i = 0; i < view->vertex_counts[geometry]; i++) {
+        if (rbli_poll(writer->ctx, (size_t)i) != RBL_OK) return RBL_ERR_CANCELLED;
         const double *local = view->positions[view->vertex_start[geometry] + i];
         double moved[3];
         rbli_transform_point(view->world[bone], local, moved);
         put_position(writer, identity ? local : moved);
     }
+    return RBL_OK;
 }
 
-static void put_uvs(obj_writer *writer, size_t first_corner, size_t corner_count)
+static rbl_status put_uvs(obj_writer *writer, size_t first_corner, size_t corner_count)
 {
     rbli_float_table_reset(&writer->uvs, corner_count);
     for (size_t c = 0; c < corner_count; c++) {
+        if (rbli_poll(writer->ctx, c) != RBL_OK) return RBL_ERR_CANCELLED;
         const float *uv = writer->view->uvs[0][first_corner + c];
         uint32_t before = writer->uvs.count;
         writer->corner_uvs[c] = rbli_float_table_add(&writer->uvs, uv);
@@ -55,9 +58,10 @@ static void put_uvs(obj_writer *writer, size_t first_corner, size_t corner_count
         rbli_put_double(&writer->text, 1 - (double)uv[1]);
         rbli_put(&writer->text, "\n");
     }
+    return RBL_OK;
 }
 
-static void put_normals(obj_writer *writer, size_t bone, size_t first_corner, size_t corner_count)
+static rbl_status put_normals(obj_writer *writer, size_t bone, size_t first_corner, size_t corner_count)
 {
     const double *world = writer->view->world[bone];
     bool identity = rbli_transform_is_identity(world);
@@ -65,6 +69,7 @@ static void put_normals(obj_writer *writer, size_t bone, size_t first_corner, si
     rbli_transform_normal_matrix(world, m);
     rbli_float_table_reset(&writer->normals, corner_count);
     for (size_t c = 0; c < corner_count; c++) {
+        if (rbli_poll(writer->ctx, c) != RBL_OK) return RBL_ERR_CANCELLED;
         const float *n = writer->view->normals[first_corner + c];
         uint32_t before = writer->normals.count;
         writer->corner_normals[c] = rbli_float_table_add(&writer->normals, n);
@@ -85,6 +90,7 @@ static void put_normals(obj_writer *writer, size_t bone, size_t first_corner, si
         }
         rbli_put(&writer->text, "\n");
     }
+    return RBL_OK;
 }
 
 static void put_clean(obj_writer *writer, const char *name)
@@ -115,12 +121,13 @@ static char *put_number(char *at, size_t number)
     return at;
 }
 
-static void put_faces(obj_writer *writer, size_t bone, int32_t geometry)
+static rbl_status put_faces(obj_writer *writer, size_t bone, int32_t geometry)
 {
     const rbli_asset_view *view = writer->view;
     bool mirrored = rbli_transform_determinant(view->world[bone]) < 0;
     int32_t first_face = view->face_start[geometry], first_vertex = view->vertex_start[geometry];
     for (int32_t i = 0; i < view->face_counts[geometry]; i++) {
+        if (rbli_poll(writer->ctx, (size_t)i) != RBL_OK) return RBL_ERR_CANCELLED;
         int32_t face = first_face + i;
         int32_t material = view->face_material ? view->face_material[face] : -1;
         if (writer->materials && material >= 0 && material != writer->material) {
@@ -145,22 +152,26 @@ static void put_faces(obj_writer *writer, size_t bone, int32_t geometry)
         *at++ = '\n';
         rbli_put_bytes(&writer->text, line, (size_t)(at - line));
     }
+    return RBL_OK;
 }
 
-static void put_piece(obj_writer *writer, size_t bone)
+static rbl_status put_piece(obj_writer *writer, size_t bone)
 {
+    rbl_status status = RBL_OK;
     const rbli_asset_view *view = writer->view;
     int32_t geometry = view->geometry[bone];
     size_t first_corner = 3 * (size_t)view->face_start[geometry];
     size_t corner_count = 3 * (size_t)view->face_counts[geometry];
     put_name(writer, "o", rbli_collection_string(view->collection, "bone", "name", bone));
-    put_positions(writer, bone, geometry);
-    if (view->uvs[0]) put_uvs(writer, first_corner, corner_count);
-    if (view->normals) put_normals(writer, bone, first_corner, corner_count);
-    put_faces(writer, bone, geometry);
+    RBL_TRY(put_positions(writer, bone, geometry));
+    if (view->uvs[0]) RBL_TRY(put_uvs(writer, first_corner, corner_count));
+    if (view->normals) RBL_TRY(put_normals(writer, bone, first_corner, corner_count));
+    RBL_TRY(put_faces(writer, bone, geometry));
     writer->vertices_before += (size_t)view->vertex_counts[geometry];
     writer->uvs_before += writer->uvs.count;
     writer->normals_before += writer->normals.count;
+done:
+    return status;
 }
 
 /* ---- colliders, as Unreal reads them ---- */
@@ -241,7 +252,7 @@ rbl_status rbli_write_obj(rbl_context *ctx, const rbl_collection *collection, co
     for (size_t b = 0; b < view.bone_count; b++) {
         if (rbli_cancelled(ctx)) RBL_TRY(RBL_ERR_CANCELLED);
         if (!rbli_asset_is_piece(&view, b)) continue;
-        put_piece(&writer, b);
+        RBL_TRY(put_piece(&writer, b));
         if (colliders == RBLI_COLLIDERS_UCX) put_colliders(&writer, &bodies, b);
     }
     status = rbli_text_out_end(&writer.text);

@@ -24,10 +24,12 @@ typedef struct asset {
 static rbl_status check_index(
     rbl_context *ctx, const char *place, const int32_t *values, size_t count, int32_t least, size_t limit)
 {
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
+        if (rbli_poll(ctx, i) != RBL_OK) return RBL_ERR_CANCELLED;
         if (values[i] < least || (values[i] >= 0 && (size_t)values[i] >= limit))
             return rbli_fail(ctx, RBL_ERR_COLLECTION, "%s: element %zu is %d, which is not one of %zu", place,
                 i, (int)values[i], limit);
+    }
     return RBL_OK;
 }
 
@@ -98,7 +100,6 @@ static void add_point(rbli_bone_stats *stats, const double p[3])
 static rbl_status measure_bones(
     rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
 {
-    (void)ctx;
     (void)block;
     (void)worker;
     const asset *a = user;
@@ -109,6 +110,7 @@ static rbl_status measure_bones(
         const double *m = a->world[b];
         const double(*points)[3] = a->position + a->vertex_start[g];
         for (int32_t v = 0; v < a->vertex_count[g]; v++) {
+            if (rbli_poll(ctx, (size_t)v) != RBL_OK) return RBL_ERR_CANCELLED;
             double p[3];
             for (int k = 0; k < 3; k++)
                 p[k] = m[k] * points[v][0] + m[4 + k] * points[v][1] + m[8 + k] * points[v][2] + m[12 + k];
@@ -156,17 +158,20 @@ static void count_bones(const asset *a, rbli_asset_stats *out)
 
 static rbl_status count_draw_calls(rbl_context *ctx, const asset *a, size_t *count)
 {
+    rbl_status status = RBL_OK;
     size_t *seen_in = rbli_calloc(ctx, a->materials, sizeof *seen_in); /* geometry + 1 */
-    if (!seen_in) return RBL_ERR_NO_MEMORY;
+    RBL_TRY_ALLOC(seen_in);
     *count = 0;
     for (size_t g = 0; g < a->geometries; g++)
         for (int32_t f = a->face_start[g]; f < a->face_start[g] + a->face_count[g]; f++) {
+            RBL_TRY(rbli_poll(ctx, (size_t)f));
             size_t *seen = &seen_in[a->material[f]];
             *count += *seen != g + 1;
             *seen = g + 1;
         }
+done:
     rbli_free(ctx, seen_in);
-    return RBL_OK;
+    return status;
 }
 
 /// Adds every bone to its parent, and counts levels.

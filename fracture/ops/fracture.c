@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "fracture/base/trace.h"
 #include "fracture/ops/collision_samples.h"
 #include "fracture/ops/fracture_internal.h"
 #include "fracture/ops/surface.h"
@@ -671,9 +672,9 @@ static rbl_status assemble(
         rbli_surface_map map = {l->vertex_count, (const double(*)[3])l->positions, l->vertex_source,
             l->face_count, (const int32_t(*)[3])l->faces, l->face_source, l->weights_index,
             (const double(*)[3][3])l->weights};
-        RBL_TRY(rbli_surface_replace(ctx, c, &map));
+        RBLI_PHASE(ctx, "replace surface", rbli_surface_replace(ctx, c, &map));
         RBL_TRY(write_geometries(ctx, c, l));
-        RBL_TRY(write_caps(ctx, job, c, l));
+        RBLI_PHASE(ctx, "write caps", write_caps(ctx, job, c, l));
         RBL_TRY(rbli_surface_measure(ctx, c, l->kept_count));
         RBL_TRY(remove_hulls_of_cut_bones(ctx, job, c));
         RBL_TRY(write_contacts(ctx, job, c, l));
@@ -706,7 +707,7 @@ rbl_status rbli_fracture(rbl_context *ctx, const rbl_collection *in, const rbli_
     RBL_TRY(rbli_fracture_collect(ctx, &job));
     RBL_TRY(rbli_fracture_cut(ctx, &job));
     RBL_TRY(rbli_collection_copy(ctx, in, &made.collection));
-    RBL_TRY(assemble(ctx, &job, made.collection, &l, &made));
+    RBLI_PHASE(ctx, "assemble", assemble(ctx, &job, made.collection, &l, &made));
     *out = made;
     made = (rbli_fracture_result){0};
 done:

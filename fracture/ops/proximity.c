@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "fracture/base/trace.h"
 #include "fracture/ops/proximity_hulls.h"
 
 enum { POLL = 4096 };
@@ -499,7 +500,7 @@ rbl_status rbli_proximity(
     bool with_area = options->contact_area != RBLI_AREA_NONE;
     RBL_TRY(rbli_world_surface_build(ctx, in, &job.surface));
     job.tolerance = rbli_world_surface_tolerance(&job.surface, options->tolerance);
-    RBL_TRY(find_pairs(ctx, &job));
+    RBLI_PHASE(ctx, "find pairs", find_pairs(ctx, &job));
     RBL_TRY(filter(ctx, &job));
     RBL_TRY(rbli_collection_copy(ctx, in, &copy));
     RBL_TRY(write_proximity(ctx, copy, job.touches, job.count, with_area));

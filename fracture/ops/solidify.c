@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "fracture/base/alloc.h"
+#include "fracture/base/trace.h"
 #include "fracture/collection/hierarchy.h"
 #include "fracture/geometry/thicken.h"
 #include "fracture/ops/solidify_internal.h"
@@ -287,6 +288,7 @@ static rbl_status lay_out_shell(rbl_context *ctx, const rbli_repair_result *r, c
 {
     rbl_status status = RBL_OK;
     for (int32_t t = shell->triangle_start; t < shell->triangle_start + shell->triangle_count; t++) {
+        RBL_TRY(rbli_poll(ctx, (size_t)t));
         for (int k = 0; k < 3; k++) {
             int32_t v = r->triangles[t][k];
             if (local[v] < (int32_t)first) {
@@ -339,10 +341,12 @@ static rbl_status carry_surface(
     RBL_TRY_ALLOC(l->face_source = rbli_alloc(ctx, faces, sizeof *l->face_source));
     RBL_TRY_ALLOC(l->weights_index = rbli_alloc(ctx, faces, sizeof *l->weights_index));
     for (size_t v = 0; v < vertices; v++) {
+        RBL_TRY(rbli_poll(ctx, v));
         memcpy(l->positions[v], r->positions[l->vertices.data[v]], sizeof *l->positions);
         l->vertex_source[v] = -1;
     }
     for (size_t f = 0; f < faces; f++) {
+        RBL_TRY(rbli_poll(ctx, f));
         int32_t from = r->origins.source[l->triangles.data[f]];
         l->face_source[f] = from < 0 ? -1 : from;
         l->weights_index[f] = from < 0 ? -1 : r->origins.weights_index[l->triangles.data[f]];
@@ -371,6 +375,7 @@ static rbl_status finish_filled_faces(rbl_context *ctx, const surface_layout *l,
     if (rbli_collection_buffer(c, "corner", "color"))
         RBL_TRY(rbli_collection_write(ctx, c, "corner", "color", RBL_FLOAT_4, &color));
     for (size_t f = 0; f < l->triangles.count; f++) {
+        RBL_TRY(rbli_poll(ctx, f));
         if (l->face_source[f] >= 0) continue;
         ((int32_t *)material)[f] = filled;
         ((bool *)visible)[f] = true;
@@ -460,11 +465,11 @@ rbl_status rbli_solidify(
     solidify_job job = {.in = in, .options = options};
     rbl_collection *made = NULL;
     size_t warnings = 0;
-    RBL_TRY(run_repair(ctx, &job));
+    RBLI_PHASE(ctx, "repair", run_repair(ctx, &job));
     if (options->sheets == RBLI_SHEETS_THICKEN) RBL_TRY(thicken_sheets(ctx, &job, &warnings));
     RBL_TRY(choose_shells(ctx, &job));
     RBL_TRY(solidify_refuse(ctx, &job));
-    RBL_TRY(unite_shells(ctx, &job));
+    RBLI_PHASE(ctx, "unite shells", unite_shells(ctx, &job));
     RBL_TRY(solidify_report(ctx, &job, &warnings));
     if (options->strict && warnings > 0) {
         status = rbli_fail(ctx, RBL_ERR_MESH, "the mesh needed %zu repair%s and \"strict\" allows none",
@@ -474,7 +479,7 @@ rbl_status rbli_solidify(
     RBL_TRY(assign_geometries(ctx, &job));
     RBL_TRY(rbli_collection_copy(ctx, in, &made));
     RBL_TRY(build_bones(ctx, &job, made));
-    RBL_TRY(build_surface(ctx, &job, made));
+    RBLI_PHASE(ctx, "build surface", build_surface(ctx, &job, made));
     if (options->details) RBL_TRY(solidify_write_details(ctx, &job, made));
     *out = made;
     made = NULL;

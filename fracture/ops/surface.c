@@ -149,6 +149,7 @@ static rbl_status blend_new_vertices(rbl_context *ctx, const rbl_collection *old
         RBL_TRY(rbli_collection_write(ctx, made, "vertex", name, rbli_buffer_type(buffer), &out));
         memset(known, 0, map->vertex_count);
         for (size_t face = 0; face < map->face_count; face++) {
+            RBL_TRY(rbli_poll(ctx, face));
             if (map->face_source[face] < 0 || map->weights_index[face] < 0) continue;
             for (int corner = 0; corner < 3; corner++) {
                 int32_t vertex = map->faces[face][corner];
@@ -174,11 +175,10 @@ rbl_status rbli_surface_replace(rbl_context *ctx, rbl_collection *collection, co
     RBL_TRY(rbli_collection_gather(ctx, collection, "vertex", map->vertex_source, map->vertex_count));
     void *out;
     RBL_TRY(rbli_collection_write(ctx, collection, "vertex", "position", RBL_VEC3, &out));
-    memcpy(out, map->positions, map->vertex_count * sizeof *map->positions);
-    RBL_TRY(rbli_cancelled(ctx) ? RBL_ERR_CANCELLED : RBL_OK);
+    RBL_TRY(rbli_copy_polled(ctx, out, map->positions, map->vertex_count * sizeof *map->positions));
     RBL_TRY(rbli_collection_gather(ctx, collection, "face", map->face_source, map->face_count));
     RBL_TRY(rbli_collection_write(ctx, collection, "face", "vertices", RBL_INT32_3, &out));
-    memcpy(out, map->faces, map->face_count * sizeof *map->faces);
+    RBL_TRY(rbli_copy_polled(ctx, out, map->faces, map->face_count * sizeof *map->faces));
     RBL_TRY(replace_corners(ctx, old, collection, map));
     RBL_TRY(blend_new_vertices(ctx, old, collection, map, old_faces));
 done:
@@ -229,11 +229,12 @@ rbl_status rbli_surface_fill_flat_normals(rbl_context *ctx, rbl_collection *coll
 }
 
 /// Signed volume about the middle of the bounds, so that far from the origin no digits are lost.
-static double closed_volume(
-    const double (*positions)[3], const int32_t (*faces)[3], size_t count, const double origin[3])
+static rbl_status closed_volume(const rbl_context *ctx, const double (*positions)[3],
+    const int32_t (*faces)[3], size_t count, const double origin[3], double *out)
 {
     double sum = 0, lost = 0;
     for (size_t i = 0; i < count; i++) {
+        if (rbli_poll(ctx, i) != RBL_OK) return RBL_ERR_CANCELLED;
         double p[3][3];
         for (int c = 0; c < 3; c++)
             for (int k = 0; k < 3; k++)
@@ -246,7 +247,8 @@ static double closed_volume(
         lost += fabs(sum) >= fabs(term) ? (sum - next) + term : (term - next) + sum;
         sum = next;
     }
-    return (sum + lost) / 6;
+    *out = (sum + lost) / 6;
+    return RBL_OK;
 }
 
 rbl_status rbli_surface_measure(rbl_context *ctx, rbl_collection *collection, size_t first)
@@ -269,14 +271,15 @@ rbl_status rbli_surface_measure(rbl_context *ctx, rbl_collection *collection, si
             lo[k] = vertex_count[g] ? HUGE_VAL : 0;
             hi[k] = vertex_count[g] ? -HUGE_VAL : 0;
             for (int32_t v = 0; v < vertex_count[g]; v++) {
+                RBL_TRY(rbli_poll(ctx, (size_t)v));
                 double x = positions[vertex_start[g] + v][k];
                 if (x < lo[k]) lo[k] = x;
                 if (x > hi[k]) hi[k] = x;
             }
             middle[k] = lo[k] + (hi[k] - lo[k]) / 2;
         }
-        ((double *)volume)[g] =
-            closed_volume(positions, faces + face_start[g], (size_t)face_count[g], middle);
+        RBL_TRY(closed_volume(
+            ctx, positions, faces + face_start[g], (size_t)face_count[g], middle, &((double *)volume)[g]));
     }
 done:
     return status;

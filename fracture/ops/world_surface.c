@@ -6,7 +6,7 @@
 #include "fracture/base/alloc.h"
 #include "fracture/ops/proximity.h"
 
-enum { POLL = 512, CHUNK = 1 << 16 }; /* pieces, and vertices, between looks at the request to cancel */
+enum { POLL = 64 }; /* pieces between looks at the request to cancel */
 
 void rbli_world_surface_free(rbl_context *ctx, rbli_world_surface *surface)
 {
@@ -51,6 +51,7 @@ static rbl_status turn_faces(
         s->triangles = (const int32_t(*)[3])s->turned;
     }
     for (int32_t f = begin; f < end; f++) {
+        if (rbli_poll(ctx, (size_t)f) != RBL_OK) return RBL_ERR_CANCELLED;
         int32_t corner = s->turned[f][1];
         s->turned[f][1] = s->turned[f][2];
         s->turned[f][2] = corner;
@@ -79,11 +80,7 @@ rbl_status rbli_world_surface_build(
     RBL_TRY(rbli_rigid_leaves(ctx, collection, NULL, &leaves, &leaf_count));
     RBL_TRY_ALLOC(s.positions = rbli_alloc(ctx, vertex_count, sizeof *s.positions));
     RBL_TRY_ALLOC(s.piece = rbli_alloc(ctx, face_count, sizeof *s.piece));
-    for (size_t v = 0; v < vertex_count; v += CHUNK) {
-        if (rbli_cancelled(ctx)) RBL_TRY(RBL_ERR_CANCELLED);
-        size_t part = vertex_count - v < CHUNK ? vertex_count - v : CHUNK;
-        memcpy(s.positions + v, positions + v, part * sizeof *s.positions);
-    }
+    RBL_TRY(rbli_copy_polled(ctx, s.positions, positions, vertex_count * sizeof *s.positions));
     memset(s.piece, 0xff, face_count * sizeof *s.piece);
     s.triangles = rbli_collection_read(collection, "face", "vertices", RBL_INT32_3);
     for (size_t g = 0; g < geometry_count; g++) {
@@ -91,21 +88,27 @@ rbl_status rbli_world_surface_build(
         if (bone[g] < 0 || rbli_affine_is_identity(world[bone[g]])) continue;
         if (mirrors(world[bone[g]]))
             RBL_TRY(turn_faces(ctx, &s, face_count, ranges[2][g], ranges[2][g] + ranges[3][g]));
-        for (int32_t v = ranges[0][g]; v < ranges[0][g] + ranges[1][g]; v++)
+        for (int32_t v = ranges[0][g]; v < ranges[0][g] + ranges[1][g]; v++) {
+            RBL_TRY(rbli_poll(ctx, (size_t)v));
             rbli_affine_point(world[bone[g]], positions[v], s.positions[v]);
+        }
     }
     for (int k = 0; k < 3; k++)
         s.low[k] = HUGE_VAL, s.high[k] = -HUGE_VAL;
     for (size_t i = 0; i < leaf_count; i++) {
         int32_t g = geometry[leaves[i]];
         if (i % POLL == 0 && rbli_cancelled(ctx)) RBL_TRY(RBL_ERR_CANCELLED);
-        for (int32_t f = ranges[2][g]; f < ranges[2][g] + ranges[3][g]; f++)
+        for (int32_t f = ranges[2][g]; f < ranges[2][g] + ranges[3][g]; f++) {
+            RBL_TRY(rbli_poll(ctx, (size_t)f));
             s.piece[f] = leaves[i];
-        for (int32_t v = ranges[0][g]; v < ranges[0][g] + ranges[1][g]; v++)
+        }
+        for (int32_t v = ranges[0][g]; v < ranges[0][g] + ranges[1][g]; v++) {
+            RBL_TRY(rbli_poll(ctx, (size_t)v));
             for (int k = 0; k < 3; k++) {
                 s.low[k] = s.positions[v][k] < s.low[k] ? s.positions[v][k] : s.low[k];
                 s.high[k] = s.positions[v][k] > s.high[k] ? s.positions[v][k] : s.high[k];
             }
+        }
     }
     *out = s;
     s = (rbli_world_surface){0};

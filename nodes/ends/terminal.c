@@ -4,6 +4,7 @@
 
 #include "engine/text.h"
 #include "fracture/base/alloc.h"
+#include "fracture/base/trace.h"
 #include "fracture/base/file.h"
 #include "fracture/collection/rbl_file.h"
 #include "fracture/io/write.h"
@@ -158,7 +159,8 @@ static rbl_status evaluate(rbl_context *ctx, rbl_call *call)
     for (size_t i = 0; i < rbl_param_count(files); i++)
         RBL_TRY(check_name(ctx, call, rbl_param_at(files, i)));
     check_colliders(ctx, call);
-    RBL_TRY(rbli_finish_asset(ctx, rbl_call_input_collection(call, "collection"), &finished));
+    RBLI_PHASE(
+        ctx, "finish", rbli_finish_asset(ctx, rbl_call_input_collection(call, "collection"), &finished));
     if (rbl_param_bool(rbl_call_param(call, "hulls_if_missing"))) {
         rbli_leaf_hull_options options = rbli_leaf_hull_default_options();
         options.source = RBLI_HULL_KEEP;
@@ -166,8 +168,8 @@ static rbl_status evaluate(rbl_context *ctx, rbl_call *call)
         rbli_collection_release(finished);
         finished = with_hulls;
     }
-    RBL_TRY(rbli_collection_validate(ctx, finished, RBLI_VALIDATE_CLOSED));
-    RBL_TRY(set_stats(ctx, call, finished));
+    RBLI_PHASE(ctx, "validate", rbli_collection_validate(ctx, finished, RBLI_VALIDATE_CLOSED));
+    RBLI_PHASE(ctx, "count", set_stats(ctx, call, finished));
     rbl_call_set_output_collection(call, "collection", finished);
     finished = NULL;
 done:
@@ -210,6 +212,14 @@ static rbl_status write_content(rbl_context *ctx, const char *name, const char *
     }
 }
 
+static const char *phase_of(const char *name)
+{
+    static const char *const phases[] = {
+        "write .rbl", "write .glb", "write .obj", "write .usda", "write .json", "write .mtl"};
+    _Static_assert(sizeof phases / sizeof *phases == FILE_UNKNOWN + 1, "each kind of file has a phase");
+    return phases[kind_of(name)];
+}
+
 static rbl_status write_file(rbl_context *ctx, rbl_call *call, const char *name, const char *mtl_name,
     const rbl_collection *collection)
 {
@@ -217,7 +227,7 @@ static rbl_status write_file(rbl_context *ctx, rbl_call *call, const char *name,
     void *writer = NULL;
     RBL_TRY(rbl_call_open_file(ctx, call, name, &writer));
     rbli_collider_form colliders = (rbli_collider_form)rbl_param_int(rbl_call_param(call, "colliders"));
-    RBL_TRY(write_content(ctx, name, mtl_name, collection, colliders, writer));
+    RBLI_PHASE(ctx, phase_of(name), write_content(ctx, name, mtl_name, collection, colliders, writer));
     status = rbl_call_add_file(ctx, call, name, writer);
     writer = NULL; /* taken, also on failure */
 done:

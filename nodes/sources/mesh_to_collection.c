@@ -1,6 +1,7 @@
 /// MeshToCollection: a mesh file becomes closed solids, one bone a mesh node.
 
 #include "fracture/base/alloc.h"
+#include "fracture/base/trace.h"
 #include "fracture/io/mesh_collection.h"
 #include "fracture/ops/solidify.h"
 #include "rubble/mesh.h"
@@ -59,11 +60,11 @@ static rbl_status from_file(
     if (!*rbl_param_string(path))
         return rbl_call_fail(
             ctx, call, path, RBL_ERR_ARGUMENT, "no file is named, and the host bound no mesh");
-    RBL_TRY(rbli_mesh_file_read(ctx, rbl_param_string(path), &file));
+    RBLI_PHASE(ctx, "read file", rbli_mesh_file_read(ctx, rbl_param_string(path), &file));
     for (size_t i = 0; i < file.file_count; i++)
         RBL_TRY(rbl_call_read_file(ctx, call, file.files[i]));
     pass_messages(ctx, &file);
-    RBL_TRY(rbli_mesh_collection_create(ctx, &file, options, out));
+    RBLI_PHASE(ctx, "make collection", rbli_mesh_collection_create(ctx, &file, options, out));
 done:
     rbli_mesh_file_free(ctx, &file);
     return status;
