@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "fracture/base/alloc.h"
+#include "fracture/base/trace.h"
 #include "fracture/geometry/box_tree.h"
 #include "fracture/geometry/join_small.h"
 #include "fracture/ops/bone_measure.h"
@@ -478,7 +479,7 @@ rbl_status rbli_fix_tiny(rbl_context *ctx, const rbl_collection *in, const rbli_
         ctx, in, options->use_selection == RBLI_TINY_USE_NONE ? NULL : options->selection, &t.e));
     t.geometry = rbli_collection_read(in, "bone", "geometry", RBL_INT32);
     RBL_TRY(spread_selection(&t));
-    RBL_TRY(make_items(&t));
+    RBLI_PHASE(ctx, "measure pieces", make_items(&t));
     if (t.candidates > 0) {
         RBL_TRY(find_touches(&t));
         RBL_TRY(choose_groups(&t));
@@ -489,7 +490,7 @@ rbl_status rbli_fix_tiny(rbl_context *ctx, const rbl_collection *in, const rbli_
         RBL_TRY(rbli_edit_nothing(&t.e, &nothing));
         made = (rbli_fix_tiny_result){nothing.collection, nothing.bones, 0};
     } else if (options->merge == RBLI_TINY_GEOMETRY) {
-        RBL_TRY(merge_geometry(&t, &o, &made));
+        RBLI_PHASE(ctx, "merge geometry", merge_geometry(&t, &o, &made));
     } else {
         RBL_TRY(merge_clusters(&t, &o, &made));
     }

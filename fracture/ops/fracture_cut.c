@@ -4,6 +4,7 @@
 
 #include "fracture/base/rng.h"
 #include "fracture/base/threads.h"
+#include "fracture/base/trace.h"
 #include "fracture/geometry/complex_erode.h"
 #include "fracture/ops/fracture_internal.h"
 #include "fracture/ops/join_islands.h"
@@ -182,9 +183,10 @@ static rbl_status make_complex(rbl_context *ctx, fracture_job *job, size_t first
             domain.box_max[k] = fmax(domain.box_max[k], job->cuts[i].sheet_max[k] + padding);
         }
     }
-    RBL_TRY(job->options->make_complex(ctx, &domain, job->options->user, out));
-    if (job->options->grout > 0) RBL_TRY(open_gaps(ctx, job, out, gapless));
-    if (job->options->noise.noise.amplitude > 0) RBL_TRY(add_noise(ctx, job, first, count, seed, out));
+    RBLI_PHASE(ctx, "make cells", job->options->make_complex(ctx, &domain, job->options->user, out));
+    if (job->options->grout > 0) RBLI_PHASE(ctx, "open gaps", open_gaps(ctx, job, out, gapless));
+    if (job->options->noise.noise.amplitude > 0)
+        RBLI_PHASE(ctx, "add noise", add_noise(ctx, job, first, count, seed, out));
 done:
     return status;
 }

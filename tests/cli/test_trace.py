@@ -117,17 +117,15 @@ def test_a_trace_of_a_cached_run_and_of_a_failed_one(folder):
     run(folder, 3, "eval", "g.json", "--trace", "no/such/folder/t.json")
 
 
-def edges_of(text, pattern):
-    return sorted(re.findall(pattern, text, re.M))
-
-
 def test_dot_and_mermaid_show_every_node_and_connection(folder):
     nodes = write_diamond(folder, 20)
     wanted = sorted((one, name) for name, made in nodes.items() for needed in made.get("in", {}).values()
         for one in (needed if isinstance(needed, list) else [needed]))
     dot = run(folder, 0, "dot", "g.json").stdout
     assert dot.startswith("digraph") and dot.count("{") == dot.count("}")
-    assert edges_of(dot, r'^\s*"(\w+)" -> "(\w+)"') == wanted, dot
+    names = dict(re.findall(r'^\s*(n\d+) \[label="(\w+)\\n', dot, re.M))
+    assert sorted(names.values()) == sorted(nodes)
+    assert sorted((names[a], names[b]) for a, b in re.findall(r"^\s*(n\d+) -> (n\d+)", dot, re.M)) == wanted, dot
     mermaid = run(folder, 0, "dot", "g.json", "--format", "mermaid").stdout
     assert re.match(r"(flowchart|graph) ", mermaid), mermaid
     for name, made in nodes.items():
