@@ -401,7 +401,7 @@ rbli_hash rbli_value_hash(const rbl_value *value)
 
 rbl_status rbli_value_hash_polled(rbl_context *ctx, const rbl_value *value)
 {
-    bool collection = value->kind == RBL_VALUE_COLLECTION && !value->packed;
+    bool collection = value && value->kind == RBL_VALUE_COLLECTION && !value->packed;
     return collection ? rbli_collection_hash_polled(ctx, value->collection) : RBL_OK;
 }
 

@@ -9,7 +9,7 @@
 
 /// Content hash: equal for equal kind and content, whatever made the value. NULL has one, too.
 rbli_hash rbli_value_hash(const rbl_value *value);
-/// Computes what it takes in advance, so that it can be cancelled.
+/// Computes what it takes in advance, so that it can be cancelled. NULL is fine.
 /// @return RBL_OK · RBL_ERR_CANCELLED · RBL_ERR_NO_MEMORY
 rbl_status rbli_value_hash_polled(rbl_context *ctx, const rbl_value *value);
 /// Memory that the value keeps alive, arrays of collections included.
