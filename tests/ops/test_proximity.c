@@ -1,3 +1,4 @@
+#include "fracture/ops/hull_group.h"
 #include "fracture/ops/hulls.h"
 #include "fracture/ops/proximity.h"
 #include "fracture/ops/surface.h"
@@ -262,6 +263,36 @@ static void hulls_of_the_collection_are_used(void **state)
     finish_context(ctx);
 }
 
+/// A piece of two hulls: the one that is near counts, the one far away does not.
+static void pieces_of_several_hulls(void **state)
+{
+    (void)state;
+    rbl_context *ctx = make_context(1);
+    double boxes[2][2][3] = {{{0, 0, 0}, {1, 1, 1}}, {{1, 0.25, 0}, {2, 1.25, 1}}};
+    double bodies[3][2][3] = {{{0, 0, 0}, {1, 1, 1}}, {{0, 0, 7}, {1, 1, 8}}, {{1, 0.25, 0}, {2, 1.25, 1}}};
+    rbl_collection *c = make_solids(ctx, 2, (const double(*)[2][3])boxes), *hulled = NULL;
+    rbli_hull hulls[3];
+    rbli_hull_options options = rbli_hull_default_options();
+    for (int h = 0; h < 3; h++) {
+        double points[8][3];
+        for (int i = 0; i < 8; i++)
+            for (int k = 0; k < 3; k++)
+                points[i][k] = bodies[h][i >> k & 1][k];
+        assert_ok(ctx, rbli_convex_hull(ctx, (const double(*)[3])points, 8, &options, &hulls[h]));
+    }
+    rbli_hull_row rows[3] = {{1, -1, &hulls[0]}, {1, -1, &hulls[1]}, {2, -1, &hulls[2]}};
+    assert_ok(ctx, rbli_collection_copy(ctx, c, &hulled));
+    assert_ok(ctx, rbli_hull_group_write(ctx, c, rows, 3, hulled));
+    rbli_proximity_options proximity = {
+        .method = RBLI_PROXIMITY_HULL, .distance_threshold = 1e-6, .contact_area = RBLI_AREA_HULL};
+    assert_close(only_area(ctx, hulled, &proximity), 0.75, 1e-5);
+    for (int h = 0; h < 3; h++)
+        rbli_hull_free(ctx, &hulls[h]);
+    rbli_collection_release(hulled);
+    rbli_collection_release(c);
+    finish_context(ctx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -273,6 +304,7 @@ int main(void)
         cmocka_unit_test(filters_leave_small_contacts_out),
         cmocka_unit_test(mirrored_bones_touch),
         cmocka_unit_test(hulls_of_the_collection_are_used),
+        cmocka_unit_test(pieces_of_several_hulls),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
