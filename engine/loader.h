@@ -89,6 +89,7 @@ uint32_t rbli_loader_member(const rbli_loader *l, const rbli_json *json, uint32_
 extern const char *const rbli_document_keys[], *const rbli_node_keys[], *const rbli_subgraph_keys[],
                                                                             *const rbli_declaration_keys[];
 bool rbli_is_identifier(const char *name);
+bool rbli_is_one_of(const char *word, const char *const *words); /* ended by NULL */
 /// An identifier like `name`, for a hint; false when there is none.
 bool rbli_fit_identifier(const char *name, char out[RBLI_LONGEST_ID + 1]);
 /// Goes on in another document.
