@@ -66,6 +66,8 @@ rbl_messages *rbli_run_take_messages(rbl_run *run);
 /// Lets the run of the call say what one of its bodies said (NULL: nothing). Threads: that of the call.
 rbl_status rbli_hand_on_body_messages(rbl_call *call, const rbl_messages *said);
 
+/// The value of a parameter as it flows out of a node "inputs".
+rbl_status rbli_param_value(rbl_context *ctx, const rbl_param *param, rbl_value **out);
 /// Hash of a file's content; zero when it cannot be read.
 rbl_status rbli_hash_file(rbl_context *ctx, const char *path, rbli_hash *out);
 /// Notes a file that is in the output folder already, when it has this content; *found says so.

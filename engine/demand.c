@@ -16,6 +16,7 @@ struct rbli_demand {
     bool *decided;         /* a node that chooses has chosen */
     bool *asked;           /* of the nodes "inputs": outputs that are wanted */
     size_t *asked_start;   /* [node_count + 1] into asked */
+    bool counted;          /* what is not needed counts as done, for progress */
     uint32_t *unwanted_by; /* the node that chose against it, UINT32_MAX: none */
 };
 
@@ -93,6 +94,26 @@ done:
     return status;
 }
 
+/// The value at a connection when it is known before anything has run: a parameter that went into a graph
+/// within the graph. *out stays NULL when it is not. Released by the caller.
+static rbl_status find_static_value(rbli_evaluation *e, const rbli_port_ref *ref, rbl_value **out)
+{
+    rbl_context ctx = e->engine->base;
+    for (const rbli_graph_node *node = &e->graph->nodes[ref->node]; passes(node);
+         node = &e->graph->nodes[ref->node]) {
+        rbl_value *given = e->given && ref->node == e->graph->inputs ? e->given[ref->port] : NULL;
+        if (given) {
+            *out = rbl_value_retain(given);
+            return RBL_OK;
+        }
+        const rbl_param *param = find_param(e->params[ref->node], node->type->desc->outputs[ref->port].name);
+        if (!param || (param->absent && param->from < 0)) return RBL_OK;
+        if (param->from < 0) return rbli_param_value(&ctx, param, out);
+        ref = &node->refs[node->input_start[node->type->input_count] + (uint32_t)param->from];
+    }
+    return RBL_OK;
+}
+
 /// Sets e->skips[index] of a node that chooses.
 static rbl_status decide(rbli_evaluation *e, rbli_demand *d, uint32_t index, decision *out)
 {
@@ -104,18 +125,23 @@ static rbl_status decide(rbli_evaluation *e, rbli_demand *d, uint32_t index, dec
     const rbli_port_ref *ref = NULL;
     if (choice->from >= 0) {
         ref = &node->refs[node->input_start[node->type->input_count] + (uint32_t)choice->from];
-        if (!d->done[ref->node]) {
+        rbl_status status = find_static_value(e, ref, &value);
+        if (status != RBL_OK) return status;
+        if (!value && !d->done[ref->node]) {
             *out = DECISION_LATER;
             return RBL_OK;
         }
         const rbli_run_node *source = &e->run->nodes[e->run_index[ref->node]];
-        value = source->result ? source->result->outputs[ref->port] : NULL;
+        if (!value && source->result) value = rbl_value_retain(source->result->outputs[ref->port]);
         if (!value && e->dry) return RBL_OK; /* either side may be needed */
     }
     e->skips[index] = rbli_allocator_calloc(e->engine->allocator, node->ref_count + 1, sizeof(bool));
-    if (!e->skips[index]) return RBL_ERR_NO_MEMORY;
     *out = DECISION_MADE;
-    if (!ref || value) return choose(e, index, choice, value);
+    if (!e->skips[index] || !ref || value) {
+        rbl_status status = e->skips[index] ? choose(e, index, choice, value) : RBL_ERR_NO_MEMORY;
+        rbl_value_release(value);
+        return status;
+    }
     /* What should decide failed, so this node will be skipped: it needs nothing else. */
     for (uint32_t i = 0; i < node->ref_count; i++)
         e->skips[index][i] = &node->refs[i] != ref;
@@ -181,6 +207,17 @@ static rbl_status ask_all(rbli_evaluation *e, rbli_demand *d, uint32_t index, bo
     return RBL_OK;
 }
 
+/// Once all choices are made: what is not needed is done as far as progress goes. No node is under way.
+static void count_unneeded(rbli_evaluation *e, rbli_demand *d)
+{
+    for (uint32_t i = 0; i < e->needed_count && !d->counted; i++) {
+        if (d->wanted[e->graph_index[i]]) continue;
+        atomic_store_explicit(&e->progress.fractions[i], 1, memory_order_relaxed);
+        e->done_cost += e->progress.costs[i];
+    }
+    d->counted = true;
+}
+
 rbl_status rbli_demand_next(rbli_evaluation *e, rbli_demand *d, bool *run, size_t *count)
 {
     const rbl_graph *graph = e->graph;
@@ -203,6 +240,7 @@ rbl_status rbli_demand_next(rbli_evaluation *e, rbli_demand *d, bool *run, size_
         d->done[index] = true;
         ++*count;
     }
+    if (!pending) count_unneeded(e, d);
     return RBL_OK;
 }
 
@@ -231,7 +269,6 @@ void rbli_demand_end(rbli_evaluation *e, rbli_demand *d)
         entry->report.outcome = RBL_OUTCOME_NOT_NEEDED;
         rbli_evaluation_set_reason(e, entry, reason);
         e->blame[i] = i;
-        atomic_store_explicit(&e->progress.fractions[i], 1, memory_order_relaxed);
     }
 }
 

@@ -41,7 +41,7 @@ static rbl_status path_value(rbl_context *ctx, const char *path, rbl_value **out
     return status;
 }
 
-static rbl_status param_value(rbl_context *ctx, const rbl_param *param, rbl_value **out)
+rbl_status rbli_param_value(rbl_context *ctx, const rbl_param *param, rbl_value **out)
 {
     double vector[3];
     int64_t integers[3];
@@ -103,7 +103,7 @@ static rbl_status pass_inputs(rbl_context *ctx, rbl_call *call)
         if (!value && connected)
             value = rbl_value_retain((rbl_value *)connected);
         else if (!value && param)
-            status = param_value(ctx, param, &value);
+            status = rbli_param_value(ctx, param, &value);
         else if (!value && !is_skipped(call, name))
             status = rbli_fail(ctx, RBL_ERR_GRAPH, "input \"%s\" of %s has no value", name, desc->type);
         if (status != RBL_OK) return status;
