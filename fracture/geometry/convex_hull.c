@@ -806,3 +806,26 @@ done:
     work_free(&simple);
     return status;
 }
+
+rbl_status rbli_convex_hull_volume(rbl_context *ctx, const double (*points)[3], size_t count, double *volume)
+{
+    rbl_status status = RBL_OK;
+    work w = {.ctx = ctx};
+    double diagonal, sum = 0;
+    RBL_TRY(check_input(ctx, points, count, INT32_MAX));
+    choose_grid(points, count, NULL, &w.g, &diagonal);
+    if (!isfinite(diagonal)) RBL_TRY(RBL_ERR_ARGUMENT);
+    w.count = count;
+    RBL_TRY_ALLOC(w.points = rbli_alloc(ctx, count, sizeof *w.points));
+    for (size_t i = 0; i < count; i++)
+        to_grid(&w.g, points[i], w.points[i]);
+    RBL_TRY(rebuild(&w, flat_tolerance));
+    for (size_t f = 0; w.hull.rank == 3 && f < w.hull.face_count; f++) {
+        const int32_t *v = w.hull.faces[f].vertex;
+        sum += triangle_volume(points[v[0]], points[v[1]], points[v[2]], points[0]);
+    }
+    *volume = sum;
+done:
+    work_free(&w);
+    return status;
+}

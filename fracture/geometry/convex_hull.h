@@ -47,4 +47,8 @@ void rbli_hull_free(rbl_context *ctx, rbli_hull *hull);
 rbl_status rbli_convex_hull(rbl_context *ctx, const double (*points)[3], size_t count,
     const rbli_hull_options *options, rbli_hull *out);
 
+/// Its volume alone, up to about 1e-8 of it: what rounding makes stand out is neither cleaned nor held; 0 for
+/// flat input. In half the time. @return as rbli_convex_hull
+rbl_status rbli_convex_hull_volume(rbl_context *ctx, const double (*points)[3], size_t count, double *volume);
+
 #endif

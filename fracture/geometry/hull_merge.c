@@ -15,7 +15,9 @@ rbli_hull_merge_options rbli_hull_merge_default_options(void)
     return (rbli_hull_merge_options){.max_hulls = 1, .distance = -1};
 }
 
-static rbl_status hull_of(rbl_context *ctx, const rbli_hull *const *hulls, size_t count, rbli_hull *out)
+/// The points of hulls together; freed by the caller.
+static rbl_status gather(
+    rbl_context *ctx, const rbli_hull *const *hulls, size_t count, double (**out)[3], size_t *point_count)
 {
     size_t points = 0, at = 0;
     for (size_t i = 0; i < count; i++)
@@ -26,10 +28,33 @@ static rbl_status hull_of(rbl_context *ctx, const rbli_hull *const *hulls, size_
         memcpy(all[at], hulls[i]->points, hulls[i]->point_count * sizeof *all);
         at += hulls[i]->point_count;
     }
+    *out = all;
+    *point_count = points;
+    return RBL_OK;
+}
+
+static rbl_status hull_of(rbl_context *ctx, const rbli_hull *const *hulls, size_t count, rbli_hull *out)
+{
+    double(*points)[3];
+    size_t point_count;
+    rbl_status status = gather(ctx, hulls, count, &points, &point_count);
+    if (status != RBL_OK) return status;
     rbli_hull_options options = rbli_hull_default_options();
     options.max_vertices = INT32_MAX;
-    rbl_status status = rbli_convex_hull(ctx, (const double(*)[3])all, points, &options, out);
-    rbli_free(ctx, all);
+    status = rbli_convex_hull(ctx, (const double(*)[3])points, point_count, &options, out);
+    rbli_free(ctx, points);
+    return status;
+}
+
+/// The volume of the hull of two.
+static rbl_status volume_of(rbl_context *ctx, const rbli_hull *const parts[2], double *volume)
+{
+    double(*points)[3];
+    size_t point_count;
+    rbl_status status = gather(ctx, parts, 2, &points, &point_count);
+    if (status != RBL_OK) return status;
+    status = rbli_convex_hull_volume(ctx, (const double(*)[3])points, point_count, volume);
+    rbli_free(ctx, points);
     return status;
 }
 
@@ -263,8 +288,15 @@ static rbl_status pair_cost(rbl_context *ctx, const rbli_hull *a, const rbli_hul
 {
     const rbli_hull *parts[2] = {a, b};
     rbli_hull merged;
+    rbl_status status;
     *cost = HUGE_VAL;
-    rbl_status status = hull_of(ctx, parts, 2, &merged);
+    if (!options->spheres) {
+        double volume;
+        status = volume_of(ctx, parts, &volume);
+        if (status == RBL_OK) *cost = volume - a->volume - b->volume;
+        return status;
+    }
+    status = hull_of(ctx, parts, 2, &merged);
     if (status != RBL_OK) return status;
     if (!covers_space(&merged, parts, 2, options->spheres)) *cost = merged.volume - a->volume - b->volume;
     rbli_hull_free(ctx, &merged);

@@ -153,6 +153,9 @@ static void volumes_are_those_of_qhull(void **state)
         if (!hull.thickened)
             assert_close(
                 hull.volume / qhull_volume((const double(*)[3])points, count), 1, far > 0 ? 1e-7 : 1e-9);
+        double volume;
+        assert_ok(ctx, rbli_convex_hull_volume(ctx, (const double(*)[3])points, count, &volume));
+        if (!hull.thickened) assert_close(volume / hull.volume, 1, 1e-7);
         rbli_hull_free(ctx, &hull);
     }
     finish_context(ctx);
