@@ -28,6 +28,44 @@ done:
     return status;
 }
 
+/* ---- What the graph reads ---- */
+
+/// A file that a node would write, against those that the graph reads.
+typedef struct reader {
+    struct stat file;
+    bool is_read, is_graph;
+} reader;
+
+static void compare_file(void *user, const char *path, bool is_graph)
+{
+    reader *r = user;
+    struct stat info;
+    if (r->is_read || stat(path, &info) != 0) return;
+    if (info.st_dev != r->file.st_dev || info.st_ino != r->file.st_ino) return;
+    r->is_read = true;
+    r->is_graph = is_graph;
+}
+
+/// Refuses files that would take the place of the graph or of a file that it reads: "cube.json" of cube.json
+/// with the output folder "." is a slip of the pen. Files with equal content are no files to write.
+static rbl_status keep_inputs(rbli_evaluation *e, rbli_node_work *w, rbl_call *call, size_t before)
+{
+    rbl_status status = RBL_OK;
+    for (size_t i = before; i < e->files.count; i++) {
+        const rbli_pending_file *file = &e->files.data[i];
+        reader r = {0};
+        if (!file->writer || stat(rbli_file_writer_path(file->writer), &r.file) != 0) continue;
+        RBL_TRY(rbl_graph_each_file(e->graph, compare_file, &r));
+        if (!r.is_read) continue;
+        RBL_TRY(rbl_call_fail(&w->ctx, call, NULL, RBL_ERR_WRITE,
+            "\"%s\" would be written over %s: choose another name or folder (--out)", file->name,
+            r.is_graph ? "the graph itself" : "a file that the graph reads"));
+    }
+done:
+    if (status != RBL_OK) rbli_pending_files_cut(&w->ctx, &e->files, before);
+    return status;
+}
+
 static void deliver_node(rbli_evaluation *e, uint32_t index)
 {
     const rbli_graph_node *node = &e->graph->nodes[e->graph_index[index]];
@@ -44,10 +82,12 @@ static void deliver_node(rbli_evaluation *e, uint32_t index)
         .output_folder = e->options->output_folder,
         .files = &e->files};
     if (status == RBL_OK) {
+        size_t before = e->files.count;
         rbli_result *known = rbli_work_find_files(e, &w);
         bool restored = known && !e->options->checked && rbli_work_restore_files(e, &w, &call, known);
         if (!restored) status = write_anew(e, &w, &call, known);
         rbli_result_release(known);
+        if (status == RBL_OK) status = keep_inputs(e, &w, &call, before);
         rbli_work_hand_on_messages(e, &w, &call, status);
     }
     rbli_free(&w.ctx, call.places.data);

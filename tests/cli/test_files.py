@@ -201,6 +201,35 @@ def test_a_name_that_is_a_folder_stops_its_node_alone(folder):
         "unchanged out/a.json")
 
 
+def test_what_is_read_is_never_written_over(folder):
+    path = lambda name: os.path.join(folder, name)
+    kept = lambda name, before: content(path(name)) == before
+    write_graph(folder, ["a.obj"], ["g.json", "b.glb"])
+    graph = content(path("g.json"))
+    run = rubble(folder, "eval", "g.json", "-o", ".").expect(3, "error:", "g.json", "over the graph itself", "end1")
+    assert kept("g.json", graph) and os.path.exists(path("a.obj")) and not os.path.exists(path("b.glb")), run.out
+    os.symlink("g.json", path("link.json"))
+    for option in ("--report", "--trace"):
+        for name in ("g.json", "link.json"):
+            rubble(folder, "eval", "g.json", "-o", "out", option, name).expect(2, "error:", name)
+            assert kept("g.json", graph) and not os.path.exists(path("out"))
+    rubble(folder, "view", "g.json", "-o", "g.json").expect(2, "error:", "g.json")
+    rubble(folder, "eval", "g.json", "-o", "out").expect(0, "wrote out/g.json")
+
+    mesh = content(path("a.obj"))
+    nodes = {"mesh": {"type": "MeshToCollection", "params": {"file": "a.obj"}},
+        "end": {"type": "Terminal", "in": {"collection": "mesh"}, "params": {"files": ["a.obj"]}}}
+    with open(path("h.json"), "w") as f:
+        json.dump({"rubble": 1, "nodes": nodes}, f)
+    for _ in range(2): # from the cache, too
+        rubble(folder, "eval", "h.json", "-o", ".", "--cache", "kept").expect(3, "a.obj", "a file that the graph reads")
+        assert kept("a.obj", mesh)
+        rubble(folder, "eval", "h.json", "-o", "elsewhere", "--cache", "kept").expect(0)
+    if "unknown command" not in rubble(folder, "render", "--help").err:
+        rubble(folder, "render", "a.obj", "-o", "a.obj")
+        assert kept("a.obj", mesh)
+
+
 def main():
     failed, skipped = 0, 0
     tests = [(n, f) for n, f in globals().items() if n.startswith("test_")]

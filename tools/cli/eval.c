@@ -296,6 +296,8 @@ int cli_eval(int argc, char **argv)
         cli_error("--out needs a folder");
         code = EXIT_USAGE;
     }
+    if (code < 0 && (cli_would_replace(s.report, s.graph) || cli_would_replace(s.trace, s.graph)))
+        code = EXIT_USAGE;
     if (code < 0) {
         if (!s.cache) s.cache = getenv("RUBBLE_CACHE");
         if (s.no_cache) s.cache = NULL;

@@ -96,3 +96,12 @@ bool cli_write_file(const char *path, const void *data, size_t bytes)
     if (!good) cli_error("%s: %s", path, strerror(errno));
     return good;
 }
+
+bool cli_would_replace(const char *output, const char *input)
+{
+    struct stat out, in;
+    if (!output || stat(output, &out) != 0 || stat(input, &in) != 0 || !S_ISREG(out.st_mode)) return false;
+    if (out.st_dev != in.st_dev || out.st_ino != in.st_ino) return false;
+    cli_error("%s would be written over the file that is read: choose another name", output);
+    return true;
+}

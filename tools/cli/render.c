@@ -573,6 +573,7 @@ int rubble_render(int argc, char **argv)
 {
     settings s;
     int code = parse_arguments(argc, argv, &s);
+    if (code < 0 && cli_would_replace(s.output, s.file)) code = EXIT_USAGE;
     if (code < 0) {
         rbl_engine *engine = cli_engine((long)s.options.thread_count, NULL);
         code = engine ? load_and_draw(engine, &s) : EXIT_EVALUATION;

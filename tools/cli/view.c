@@ -2,10 +2,11 @@
 
 #include "tools/cli/view.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+
+#include "tools/cli/files.h"
 
 static const char help[] =
     "usage: rubble view FILE [-o PAGE.html | --watch] [options]\n"
@@ -59,20 +60,10 @@ static char *default_output(const char *file)
 
 static int write_page(const char *path, const view_bytes *page)
 {
-    FILE *file = fopen(path, "wb");
-    bool good = file && fwrite(page->data, 1, page->size, file) == page->size;
-    int error = errno;
-    if (file && fclose(file) != 0) {
-        if (good) error = errno;
-        good = false;
-    }
-    if (good) {
-        char bytes[32];
-        printf("wrote %s (%s)\n", path, cli_bytes(page->size, bytes));
-        return fflush(stdout) == 0 ? EXIT_DONE : EXIT_FILE;
-    }
-    cli_error("%s: %s", path, strerror(error));
-    return EXIT_FILE;
+    char bytes[32];
+    if (!cli_write_file(path, page->data, page->size)) return EXIT_FILE;
+    printf("wrote %s (%s)\n", path, cli_bytes(page->size, bytes));
+    return fflush(stdout) == 0 ? EXIT_DONE : EXIT_FILE;
 }
 
 /* ---- What is shown ---- */
@@ -169,6 +160,7 @@ int cli_view(int argc, char **argv)
                                  : "--port needs --watch");
         code = EXIT_USAGE;
     }
+    if (code < 0 && cli_would_replace(s.output, s.file)) code = EXIT_USAGE;
     if (code < 0) {
         size_t page_size = 0;
         char *page = view_load_page(&page_size); /* before an evaluation that may take long */
