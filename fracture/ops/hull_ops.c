@@ -431,10 +431,13 @@ rbl_status rbli_cluster_hulls(rbl_context *ctx, const rbl_collection *in, rbli_c
         return rbli_fail(ctx, RBL_ERR_COLLECTION, "the collection lacks attributes of an asset");
     RBL_TRY(rbli_bone_mask(ctx, in, options->selection, false, &mask));
     RBL_TRY(table_build(ctx, in, &table));
-    bool any = false;
-    for (size_t b = 0; b < table.bone_count && !any; b++)
-        any = type[b] != RBLI_BONE_CLUSTER && hull_count(&table, b) > 0;
-    if (!any)
+    bool wanted = false, any = false;
+    for (size_t b = 0; b < table.bone_count; b++) {
+        bool cluster = type[b] == RBLI_BONE_CLUSTER;
+        wanted |= cluster && mask[b];
+        any |= !cluster && hull_count(&table, b) > 0;
+    }
+    if (wanted && !any)
         RBL_TRY(rbli_fail(
             ctx, RBL_ERR_NOT_FOUND, "no piece has a hull to make those of clusters of: create them first"));
     RBL_TRY(rbli_children_build(ctx, in, &children));

@@ -151,6 +151,48 @@ static void check_colliders(rbl_context *ctx, rbl_call *call)
                                          : ".glb");
 }
 
+static bool starts_with_one_of(const char *name, const char *const *starts)
+{
+    for (; *starts; starts++)
+        if (strncmp(name, *starts, strlen(*starts)) == 0) return true;
+    return false;
+}
+
+static bool ends_with_one_of(const char *name, const char *const *ends)
+{
+    size_t length = strlen(name);
+    for (; *ends; ends++) {
+        size_t end = strlen(*ends);
+        if (length > end && strcmp(name + length - end, *ends) == 0) return true;
+    }
+    return false;
+}
+
+/// Warns of pieces that an engine's import takes for colliders, since it goes by names.
+static void check_piece_names(rbl_context *ctx, rbl_call *call, const rbl_collection *collection)
+{
+    static const char *const unreal[] = {"UCX_", "UBX_", "USP_", "UCP_", NULL};
+    static const char *const godot[] = {"-col", "-colonly", "-convcol", "-convcolonly", "-noimp", NULL};
+    rbli_collider_form form = (rbli_collider_form)rbl_param_int(rbl_call_param(call, "colliders"));
+    const int32_t *geometry = rbli_collection_read(collection, "bone", "geometry", RBL_INT32);
+    const rbli_buffer *names = rbli_collection_buffer(collection, "bone", "name");
+    if (rbl_param_count(rbl_call_param(call, "files")) == 0 || !geometry || !names) return;
+    if (form != RBLI_COLLIDERS_UCX && form != RBLI_COLLIDERS_GODOT) return;
+    size_t count = 0, first = 0;
+    for (size_t b = 0; b < rbli_collection_size(collection, "bone"); b++) {
+        const char *name = rbli_buffer_string(names, b);
+        bool taken =
+            form == RBLI_COLLIDERS_UCX ? starts_with_one_of(name, unreal) : ends_with_one_of(name, godot);
+        if (geometry[b] < 0 || !taken) continue;
+        if (count++ == 0) first = b;
+    }
+    if (count)
+        rbli_warn(ctx,
+            "%zu piece%s by name what %s takes for a collider (first: \"%s\"): rename it in the mesh", count,
+            count == 1 ? " is" : "s are", form == RBLI_COLLIDERS_UCX ? "Unreal" : "Godot",
+            rbli_buffer_string(names, first));
+}
+
 static rbl_status evaluate(rbl_context *ctx, rbl_call *call)
 {
     rbl_status status = RBL_OK;
@@ -169,6 +211,7 @@ static rbl_status evaluate(rbl_context *ctx, rbl_call *call)
         finished = with_hulls;
     }
     RBLI_PHASE(ctx, "validate", rbli_collection_validate(ctx, finished, RBLI_VALIDATE_CLOSED));
+    check_piece_names(ctx, call, finished);
     RBLI_PHASE(ctx, "count", set_stats(ctx, call, finished));
     rbl_call_set_output_collection(call, "collection", finished);
     finished = NULL;
@@ -297,7 +340,7 @@ const rbl_node_desc rbli_node_terminal = {
     .size = sizeof(rbl_node_desc),
     .type = "Terminal",
     .version = 1,
-    .revision = 3, /* also of the writers: the files come from the cache */
+    .revision = 4, /* also of the writers: the files come from the cache */
     .family = "ends",
     .text = "Ends a graph: one root, levels, volumes and bounds, hulls if missing; checks the asset and "
             "writes its files.",

@@ -396,6 +396,19 @@ def test_processes_killed_and_at_once_leave_a_good_cache(folder):
     rubble(folder, "cache", "verify", "kept").expect(0, "8 results and files", "0 damaged")
 
 
+def test_pieces_named_like_colliders_are_told(folder):
+    nodes = {"src": {"type": "MeshToCollection", "params": {"file": "cube.obj"}},
+        "end": {"type": "Terminal", "in": {"collection": "src"}, "params": {"files": ["x.glb"], "colliders": "none"}}}
+    write_graph(folder, vars={}, nodes=nodes)
+    for name, words in (("UCX_a_00", {"ucx": "what Unreal takes"}), ("a-convcolonly", {"godot": "what Godot takes"}), ("a", {})):
+        write_text(folder, "cube.obj", f"o {name}\n" + CUBE)
+        for form in ("none", "khr_physics", "ucx", "godot"):
+            nodes["end"]["params"]["colliders"] = form
+            write_text(folder, "g.json", json.dumps({"rubble": 1, "nodes": nodes}))
+            run = rubble(folder, "eval", "g.json").expect(0, *([words[form], f'"{name}"'] if form in words else []))
+            assert ("for a collider" in run.err) == (form in words), run.err
+
+
 def main():
     failed = 0
     tests = [(n, f) for n, f in globals().items() if n.startswith("test_")]

@@ -52,6 +52,18 @@ static void clusters_need_hulls_of_pieces(void **state)
     end_run(&g);
 }
 
+static void no_cluster_needs_no_hulls(void **state)
+{
+    (void)state;
+    graph_run g = run_nodes(BOXES
+        "\"nobody\": {\"type\": \"SelectNone\", \"in\": {\"collection\": \"boxes\"}},\n"
+        "\"clusters\": {\"type\": \"ClusterConvexHulls\", \"in\": {\"collection\": \"boxes\", "
+        "\"selection\": \"nobody\"}}",
+        RBL_OK);
+    assert_int_equal(rbli_collection_size(collection_of(&g, "clusters"), "convex"), 0);
+    end_run(&g);
+}
+
 static void convex_pieces_are_not_decomposed(void **state)
 {
     (void)state;
@@ -68,6 +80,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(clusters_get_hulls),
         cmocka_unit_test(clusters_need_hulls_of_pieces),
+        cmocka_unit_test(no_cluster_needs_no_hulls),
         cmocka_unit_test(convex_pieces_are_not_decomposed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
