@@ -13,7 +13,8 @@
 /// (strings are lists of CHAR). Immutable while more than one reference exists.
 typedef struct rbli_buffer rbli_buffer;
 
-/// A zeroed array. @return RBL_OK · RBL_ERR_NO_MEMORY. *out set on success only; release it.
+/// A zeroed array. @return RBL_OK · RBL_ERR_NO_MEMORY · RBL_ERR_CANCELLED (of a large one). *out set on success
+/// only; release it.
 rbl_status rbli_buffer_create(rbl_context *ctx, rbl_type type, size_t count, rbli_buffer **out);
 /// A list array from `count` + 1 ascending offsets (offsets[0] = 0) and offsets[count] values; both are
 /// copied.
