@@ -8,6 +8,7 @@
 
 #include "fracture/base/alloc.h"
 #include "fracture/base/threads.h"
+#include "fracture/collection/material.h"
 
 typedef struct known_attribute {
     const char *group, *name;
@@ -69,6 +70,30 @@ static const known_attribute known_attributes[] = {
     {"material", "name", RBL_CHAR, true, false},
     {"material", "base_color", RBL_FLOAT_4, false, true},
     {"material", "texture", RBL_CHAR, true, true},
+    {"material", "metallic", RBL_FLOAT, false, true},
+    {"material", "roughness", RBL_FLOAT, false, true},
+    {"material", "emissive", RBL_FLOAT_3, false, true},
+    {"material", "alpha_mode", RBL_INT32, false, true},
+    {"material", "alpha_cutoff", RBL_FLOAT, false, true},
+    {"material", "double_sided", RBL_BOOL, false, true},
+    {"material", "normal_scale", RBL_FLOAT, false, true},
+    {"material", "occlusion_strength", RBL_FLOAT, false, true},
+    {"material", "base_color_texture", RBL_INT32, false, true},
+    {"material", "metallic_roughness_texture", RBL_INT32, false, true},
+    {"material", "normal_texture", RBL_INT32, false, true},
+    {"material", "occlusion_texture", RBL_INT32, false, true},
+    {"material", "emissive_texture", RBL_INT32, false, true},
+    {"texture", "image", RBL_INT32, false, false},
+    {"texture", "uv_set", RBL_INT32, false, true},
+    {"texture", "wrap", RBL_INT32_2, false, true},
+    {"texture", "filter", RBL_INT32_2, false, true},
+    {"texture", "offset", RBL_FLOAT_2, false, true},
+    {"texture", "scale", RBL_FLOAT_2, false, true},
+    {"texture", "rotation", RBL_FLOAT, false, true},
+    {"image", "name", RBL_CHAR, true, false},
+    {"image", "mime_type", RBL_CHAR, true, false},
+    {"image", "bytes", RBL_INT64, false, false},
+    {"image", "data", RBL_INT32, true, false},
     {"convex", "bone", RBL_INT32, false, false},
     {"convex", "points", RBL_VEC3, true, false},
     {"convex", "faces", RBL_INT32_3, true, false},
@@ -423,6 +448,7 @@ static rbl_status check_ranges(rbl_context *ctx, const asset *a)
     RBL_TRY(check_hierarchy(ctx, a));
     RBL_TRY(check_unique(ctx, a->collection, "bone"));
     RBL_TRY(check_unique(ctx, a->collection, "material"));
+    RBL_TRY(rbli_materials_check(ctx, a->collection));
     RBL_TRY(check_range(ctx, "bone.type", a->type, a->bones, 1, 0, RBLI_BONE_RIGID + 1));
     RBL_TRY(check_range(
         ctx, "bone.simulation_type", a->simulation_type, a->bones, 1, 0, RBLI_SIMULATION_DYNAMIC + 1));

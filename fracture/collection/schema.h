@@ -42,7 +42,22 @@
 /// | corner.color | FLOAT_4 | optional, linear RGBA 0 … 1 |
 /// | material.name | string | unique |
 /// | material.base_color | FLOAT_4 | optional |
-/// | material.texture | string | optional: a path or "" |
+/// | material.texture | string | optional: the base colour's image as the source names it, or "" |
+/// | material.metallic, roughness | FLOAT | optional; 0 … 1; 0 and 0.9 without them |
+/// | material.emissive | FLOAT_3 | optional; linear 0 … 1 |
+/// | material.alpha_mode | INT32 | optional; rbli_alpha_mode |
+/// | material.alpha_cutoff | FLOAT | optional; what a masked material shows; 0.5 without it |
+/// | material.double_sided | BOOL | optional |
+/// | material.normal_scale, occlusion_strength | FLOAT | optional; of those textures; 1 without them |
+/// | material.base_color_texture, metallic_roughness_texture, normal_texture, occlusion_texture,
+/// emissive_texture | INT32 | optional; element of texture, or −1 |
+/// | texture.image | INT32 | element of image, or −1; the group is optional |
+/// | texture.uv_set | INT32 | optional; which corner.uv |
+/// | texture.wrap, filter | INT32_2 | optional; u and v, magnified and minified; numbers of glTF |
+/// | texture.offset, scale, rotation | FLOAT_2, FLOAT_2, FLOAT | optional; as in KHR_texture_transform |
+/// | image.name, mime_type | string | the group is optional |
+/// | image.bytes | INT64 | size of the image file |
+/// | image.data | list of INT32 | its bytes, four in each, zeros behind the last |
 /// | convex.bone | INT32 | owner |
 /// | convex.points | list of VEC3 | hull vertices in the bone's frame |
 /// | convex.faces | list of INT32_3 | triangles into points, outward |

@@ -255,8 +255,12 @@ void rbli_glb_put_extensions(const glb_writer *writer, rbli_text_out *json)
     bool any = writer->report.colliders > 0;
     for (size_t b = 0; writer->body_of_bone && b < writer->view.bone_count && !any; b++)
         any = writer->body_of_bone[b].moves;
-    if (writer->form != RBLI_COLLIDERS_KHR || !any) return;
+    any = any && writer->form == RBLI_COLLIDERS_KHR;
+    if (!any && !writer->texture_transforms) return;
     rbli_put(json, ",\"extensionsUsed\":[");
+    if (writer->texture_transforms)
+        rbli_put(json, any ? "\"KHR_texture_transform\"," : "\"KHR_texture_transform\"]");
+    if (!any) return;
     if (writer->shapes.count > 0) rbli_put(json, "\"KHR_implicit_shapes\",");
     rbli_put(json, "\"KHR_physics_rigid_bodies\"]");
     if (writer->shapes.count == 0) return;

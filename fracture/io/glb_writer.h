@@ -3,6 +3,7 @@
 
 /// A GLB file under way, shared by the parts of its writer.
 
+#include "fracture/collection/material.h"
 #include "fracture/io/body_view.h"
 #include "fracture/io/text_out.h"
 #include "fracture/io/write.h"
@@ -56,6 +57,16 @@ typedef struct glb_extra {
     int32_t number;              /* two digits after the name, or −1 */
 } glb_extra;
 
+typedef struct glb_sampler {
+    int32_t wrap[2], filter[2];
+} glb_sampler;
+
+/// A texture of the file: image and sampler are numbers there, the sampler −1 for the default one.
+typedef struct glb_texture {
+    rbli_texture texture;
+    int32_t image, sampler;
+} glb_texture;
+
 typedef struct glb_writer {
     rbl_context *ctx;
     rbli_asset_view view;
@@ -86,8 +97,21 @@ typedef struct glb_writer {
     RBLI_ARRAY(glb_extra) extras;
     RBLI_ARRAY(primitive) hulls; /* meshes after those of the pieces */
     float_array hull_positions;
+    /* textures */
+    int32_t *texture_numbers; /* [texture] number in the file, or −1 */
+    int32_t *image_numbers;   /* [image] the same; −2: of a kind that GLB cannot hold */
+    RBLI_ARRAY(glb_texture) textures;
+    RBLI_ARRAY(glb_sampler) samplers;
+    RBLI_ARRAY(rbli_image_view) images;
+    bool texture_transforms; /* KHR_texture_transform is used */
     rbli_glb_report report;
 } glb_writer;
+
+/// Numbers what materials need of textures, samplers and images. Call it after all pieces were added.
+rbl_status rbli_glb_collect_textures(glb_writer *writer);
+/// Appends materials, textures, samplers and images, whose buffer views begin at `first_image_view`.
+void rbli_glb_put_materials(const glb_writer *writer, rbli_text_out *json, size_t first_image_view);
+void rbli_glb_free_textures(glb_writer *writer);
 
 /// Makes colliders, their nodes and meshes in the form asked for. Call it after all pieces have centres.
 rbl_status rbli_glb_add_colliders(glb_writer *writer);

@@ -341,6 +341,7 @@ rbl_status rbli_gltf_document_parse(rbli_gltf_document *document)
     RBL_TRY(read_list(document, "materials", &document->materials));
     RBL_TRY(read_list(document, "textures", &document->textures));
     RBL_TRY(read_list(document, "images", &document->images));
+    RBL_TRY(read_list(document, "samplers", &document->samplers));
     RBL_TRY(read_list(document, "scenes", &document->scenes));
 done:
     return status;
@@ -361,7 +362,9 @@ void rbli_gltf_document_free(rbli_gltf_document *document)
     rbli_free(ctx, document->materials.items);
     rbli_free(ctx, document->textures.items);
     rbli_free(ctx, document->images.items);
+    rbli_free(ctx, document->samplers.items);
     rbli_free(ctx, document->scenes.items);
+    rbli_free(ctx, document->image_of);
 }
 
 static int hex_digit(char c)
@@ -424,6 +427,15 @@ static rbl_status decode_base64(
     return RBL_OK;
 }
 
+rbl_status rbli_gltf_decode_data_uri(
+    rbli_gltf_document *document, const char *pointer, const char *uri, uint8_t **out, size_t *out_bytes)
+{
+    const char *comma = strchr(uri, ',');
+    if (!comma || comma - uri < 7 || memcmp(comma - 7, ";base64", 7) != 0)
+        return rbli_gltf_fail(document, pointer, "a data URI that is not base64");
+    return decode_base64(document, pointer, comma + 1, out, out_bytes);
+}
+
 /// Whether a URI has a scheme ("http:"), which a file name on no system we read from has.
 static bool has_scheme(const char *uri)
 {
@@ -469,10 +481,7 @@ static rbl_status load_buffer(rbli_gltf_document *document, size_t index)
         buffer->bytes = document->chunk;
         buffer->count = document->chunk_bytes;
     } else if (strncmp(uri, "data:", 5) == 0) {
-        const char *comma = strchr(uri, ',');
-        if (!comma || comma - uri < 7 || memcmp(comma - 7, ";base64", 7) != 0)
-            return rbli_gltf_fail(document, pointer, "a data URI that is not base64");
-        status = decode_base64(document, pointer, comma + 1, &buffer->owned, &buffer->count);
+        status = rbli_gltf_decode_data_uri(document, pointer, uri, &buffer->owned, &buffer->count);
         buffer->bytes = buffer->owned;
     } else {
         status = load_file(document, pointer, uri, buffer);
@@ -485,6 +494,23 @@ static rbl_status load_buffer(rbli_gltf_document *document, size_t index)
         return rbli_gltf_fail(
             document, pointer, "%zu bytes of data, \"byteLength\" says %zu", buffer->count, length);
     buffer->loaded = true;
+    return RBL_OK;
+}
+
+rbl_status rbli_gltf_view_bytes(
+    rbli_gltf_document *document, size_t view_index, const uint8_t **out, size_t *out_bytes)
+{
+    const rbli_gltf_view *view = &document->views[view_index];
+    rbl_status status = load_buffer(document, view->buffer);
+    if (status != RBL_OK) return status;
+    const rbli_gltf_buffer *buffer = &document->buffers[view->buffer];
+    if (view->offset > buffer->count || view->length > buffer->count - view->offset) {
+        char pointer[40];
+        snprintf(pointer, sizeof pointer, "/bufferViews/%zu", view_index);
+        return rbli_gltf_fail(document, pointer, "it leaves its buffer of %zu bytes", buffer->count);
+    }
+    *out = buffer->bytes + view->offset;
+    *out_bytes = view->length;
     return RBL_OK;
 }
 

@@ -45,13 +45,14 @@ typedef struct rbli_gltf_document {
     const uint8_t *chunk; /* binary chunk of a GLB */
     size_t chunk_bytes;
     cJSON *root;
-    rbli_gltf_list buffer_items, nodes, meshes, materials, textures, images, scenes;
+    rbli_gltf_list buffer_items, nodes, meshes, materials, textures, images, samplers, scenes;
     rbli_gltf_buffer *buffers;
     size_t buffer_count;
     rbli_gltf_view *views;
     size_t view_count;
     rbli_gltf_accessor *accessors;
     size_t accessor_count;
+    int32_t *image_of; /* [images.count] of the mesh file, −1 left out, −2 not asked for yet; NULL at first */
 } rbli_gltf_document;
 
 /// Parses the container; buffers are loaded when an accessor needs them. Free it also after a failure.
@@ -71,6 +72,16 @@ rbl_status rbli_gltf_numbers(const rbli_gltf_document *document, const cJSON *ob
 const char *rbli_gltf_string(const cJSON *object, const char *key);
 /// Percent-decodes a relative URI into a file name. NULL without memory.
 char *rbli_gltf_decode_uri(rbl_context *ctx, const char *uri);
+
+/// Bytes of a buffer view, borrowed from the document. RBL_ERR_PARSE where it leaves its buffer.
+rbl_status rbli_gltf_view_bytes(
+    rbli_gltf_document *document, size_t view, const uint8_t **out, size_t *out_bytes);
+/// The content of a base64 data URI; freed by the caller.
+rbl_status rbli_gltf_decode_data_uri(
+    rbli_gltf_document *document, const char *pointer, const char *uri, uint8_t **out, size_t *out_bytes);
+/// Adds material `index` to the builder, with its textures and their images. An image that cannot be had is a
+/// warning.
+rbl_status rbli_gltf_add_material(rbli_gltf_document *document, size_t index);
 
 /// Whether an accessor has a known type and lies in its view, as far as that can be told without its buffer.
 rbl_status rbli_gltf_check_accessor(const rbli_gltf_document *document, size_t accessor);

@@ -311,69 +311,6 @@ done:
     return status;
 }
 
-/// The base colour texture's image: its file, or "embedded:" and a name.
-static rbl_status read_texture(gltf_reader *reader, const cJSON *info, const char *pointer, char **out)
-{
-    rbli_gltf_document *document = &reader->document;
-    int64_t texture, image = RBLI_GLTF_NONE;
-    rbl_status status = rbli_gltf_index(document, info, pointer, "index", document->textures.count, &texture);
-    if (status != RBL_OK || texture < 0) return status;
-    status = rbli_gltf_index(
-        document, document->textures.items[texture], pointer, "source", document->images.count, &image);
-    if (status != RBL_OK || image < 0) return status;
-    const char *uri = rbli_gltf_string(document->images.items[image], "uri");
-    const char *name = rbli_gltf_string(document->images.items[image], "name");
-    char *raw = NULL;
-    if (uri && strncmp(uri, "data:", 5) != 0) {
-        raw = rbli_gltf_decode_uri(reader->ctx, uri);
-    } else if (name && *name) {
-        raw = rbli_format(reader->ctx, "embedded:%s", name);
-    } else {
-        raw = rbli_format(reader->ctx, "embedded:image_%lld", (long long)image);
-    }
-    if (!raw) return RBL_ERR_NO_MEMORY;
-    *out = rbli_clean_text(reader->ctx, raw, strlen(raw), "");
-    rbli_free(reader->ctx, raw);
-    return *out ? RBL_OK : RBL_ERR_NO_MEMORY;
-}
-
-static rbl_status add_material(gltf_reader *reader, size_t index)
-{
-    rbli_gltf_document *document = &reader->document;
-    rbl_status status = RBL_OK;
-    const cJSON *json = document->materials.items[index];
-    char numbered[40], pointer[40];
-    snprintf(numbered, sizeof numbered, "material_%zu", index);
-    snprintf(pointer, sizeof pointer, "/materials/%zu", index);
-    const char *name = rbli_gltf_string(json, "name");
-    if (!name || !*name) name = numbered;
-    reader->material_of[index] = (int32_t)reader->builder.file.material_count;
-    RBL_TRY(rbli_builder_add_material(&reader->builder, name, strlen(name)));
-    rbli_mesh_file_material *material = &reader->builder.file.materials[reader->material_of[index]];
-    const cJSON *model = cJSON_GetObjectItemCaseSensitive(json, "pbrMetallicRoughness");
-    const char *factor = "baseColorFactor", *texture_key = "baseColorTexture";
-    const cJSON *extensions = cJSON_GetObjectItemCaseSensitive(json, "extensions");
-    const cJSON *older = cJSON_GetObjectItemCaseSensitive(extensions, "KHR_materials_pbrSpecularGlossiness");
-    if (!model && older) {
-        model = older;
-        factor = "diffuseFactor";
-        texture_key = "diffuseTexture";
-    }
-    double color[4] = {1, 1, 1, 1};
-    bool found;
-    RBL_TRY(rbli_gltf_numbers(document, model, pointer, factor, 4, color, &found));
-    for (int k = 0; k < 4; k++)
-        material->base_color[k] = color[k] >= 0 ? color[k] <= 1 ? (float)color[k] : 1 : 0;
-    char *texture = NULL;
-    RBL_TRY(read_texture(reader, cJSON_GetObjectItemCaseSensitive(model, texture_key), pointer, &texture));
-    if (texture) {
-        rbli_free(reader->ctx, material->texture);
-        material->texture = texture;
-    }
-done:
-    return status;
-}
-
 /// Vertex numbers of the triangles, from indices or in order; counter-clockwise.
 static rbl_status read_triangles(gltf_reader *reader, const gltf_primitive *primitive, uint32_t (**out)[3])
 {
@@ -528,8 +465,10 @@ static rbl_status add_primitive(gltf_reader *reader, const gltf_primitive *primi
     RBL_TRY(read_triangles(reader, primitive, &triangles));
     RBL_TRY(add_positions(reader, primitive, node));
     RBL_TRY(check_finite(reader, primitive, node, (const uint32_t(*)[3])triangles));
-    if (primitive->material >= 0 && reader->material_of[primitive->material] < 0)
-        RBL_TRY(add_material(reader, (size_t)primitive->material));
+    if (primitive->material >= 0 && reader->material_of[primitive->material] < 0) {
+        reader->material_of[primitive->material] = (int32_t)file->material_count;
+        RBL_TRY(rbli_gltf_add_material(&reader->document, (size_t)primitive->material));
+    }
     for (size_t t = 0; t < primitive->triangle_count; t++) {
         size_t out = reader->next_triangle + t;
         for (size_t k = 0; k < 3; k++)

@@ -131,6 +131,13 @@ void rbli_mesh_file_free(rbl_context *ctx, rbli_mesh_file *file)
         rbli_free(ctx, file->materials[i].texture);
     }
     rbli_free(ctx, file->materials);
+    rbli_free(ctx, file->textures);
+    for (size_t i = 0; i < file->image_count; i++) {
+        rbli_free(ctx, file->images[i].name);
+        rbli_free(ctx, file->images[i].source);
+        rbli_free(ctx, file->images[i].bytes);
+    }
+    rbli_free(ctx, file->images);
     for (size_t i = 0; i < file->file_count; i++)
         rbli_free(ctx, file->files[i]);
     rbli_free(ctx, file->files);
@@ -144,6 +151,8 @@ void rbli_builder_free(rbli_mesh_builder *builder)
 {
     rbli_mesh_file_free(builder->ctx, &builder->file);
     rbli_names_free(builder->ctx, &builder->material_names);
+    rbli_names_free(builder->ctx, &builder->image_paths);
+    rbli_free(builder->ctx, builder->image_of_path.data);
 }
 
 rbl_status rbli_builder_end(rbli_mesh_builder *builder, rbl_status status, rbli_mesh_file *out)
@@ -207,7 +216,8 @@ rbl_status rbli_builder_add_material(rbli_mesh_builder *builder, const char *nam
         RBL_TRY_ALLOC(unique);
         RBL_TRY(use_name(builder, unique, &fresh));
     }
-    file->materials[file->material_count++] = (rbli_mesh_file_material){unique, {1, 1, 1, 1}, texture};
+    file->materials[file->material_count++] =
+        (rbli_mesh_file_material){unique, {1, 1, 1, 1}, texture, rbli_material_default()};
     unique = texture = NULL;
 done:
     rbli_free(ctx, clean);

@@ -38,6 +38,10 @@ typedef struct rbli_mesh_builder {
     rbli_mesh_file file;
     rbli_names material_names;
     size_t node_capacity, material_capacity, file_capacity, message_capacity;
+    size_t texture_capacity, image_capacity, image_bytes; /* of all images */
+    rbli_names image_paths;                               /* asked for so far */
+    RBLI_ARRAY(int32_t) image_of_path;
+    bool images_exceed; /* told */
 } rbli_mesh_builder;
 
 /// Frees what the builder holds, the unfinished file included.
@@ -54,6 +58,23 @@ rbl_status rbli_builder_add_file(rbli_mesh_builder *builder, const char *path);
 /// Adds a warning or note "name: text".
 rbl_status rbli_builder_message(rbli_mesh_builder *builder, rbli_severity severity, const char *format, ...)
     RBL_PRINTF(3, 4);
+
+/// Most bytes of all images of a mesh file, and most images.
+enum { RBLI_MOST_IMAGE_BYTES = 64 << 20, RBLI_MOST_IMAGES = 4096 };
+/// Adds an image, copying its bytes. An image for which there is no room, or of a kind that is not known, is left
+/// out with a warning: *out is −1.
+/// @param mime_type what the file says, or NULL; the bytes know better
+/// @param source    relative path, "" for an image inside the mesh file
+rbl_status rbli_builder_add_image(rbli_mesh_builder *builder, const char *name, const char *source,
+    const char *mime_type, const uint8_t *bytes, size_t byte_count, int32_t *out);
+/// Reads an image file, once for each path. One that is not there, is too large, or is not in or below `folder`
+/// (absolute paths, `..`) is left out with a warning that names it: *out is −1. NULL for `folder`: no file is
+/// read, and nothing said.
+rbl_status rbli_builder_load_image(
+    rbli_mesh_builder *builder, const char *folder, const char *relative, int32_t *out);
+/// Adds a texture, or finds one of the last ones that is the same.
+rbl_status rbli_builder_add_texture(rbli_mesh_builder *builder, const rbli_texture *texture, int32_t *out);
+
 /// Allocates triangles, triangle_nodes (0) and triangle_materials (−1). RBL_ERR_LIMIT past 2^31 − 1 corners;
 /// RBL_ERR_PARSE "no triangles" for 0.
 rbl_status rbli_builder_set_triangle_count(rbli_mesh_builder *builder, size_t count);

@@ -176,6 +176,29 @@ done:
     return status;
 }
 
+/// The attributes of materials beyond name and base colour, textures and images.
+static rbl_status add_looks(rbl_context *ctx, build *b, size_t material_count)
+{
+    rbl_status status = RBL_OK;
+    const rbli_mesh_file *file = b->file;
+    rbli_material *looks = rbli_alloc(ctx, material_count, sizeof *looks);
+    rbli_image_view *images = rbli_calloc(ctx, file->image_count, sizeof *images);
+    RBL_TRY_ALLOC(looks);
+    RBL_TRY_ALLOC(images);
+    for (size_t m = 0; m < material_count; m++)
+        looks[m] = m < file->material_count ? file->materials[m].look : rbli_material_default();
+    for (size_t i = 0; i < file->image_count; i++)
+        images[i] = (rbli_image_view){file->images[i].bytes, file->images[i].byte_count, file->images[i].name,
+            file->images[i].mime_type};
+    RBL_TRY(rbli_materials_set(ctx, b->collection, looks, material_count));
+    status =
+        rbli_textures_set(ctx, b->collection, file->textures, file->texture_count, images, file->image_count);
+done:
+    rbli_free(ctx, looks);
+    rbli_free(ctx, images);
+    return status;
+}
+
 static rbl_status add_materials(rbl_context *ctx, build *b)
 {
     rbl_status status = RBL_OK;
@@ -213,6 +236,7 @@ static rbl_status add_materials(rbl_context *ctx, build *b)
             ((float(*)[4])colors)[m][k] = m < file->material_count ? file->materials[m].base_color[k]
                                           : k < 3                  ? 0.8f
                                                                    : 1;
+    RBL_TRY(add_looks(ctx, b, count));
     RBL_TRY(rbli_collection_write(ctx, c, "face", "material", RBL_INT32, &material));
     RBL_TRY(rbli_collection_write(ctx, c, "face", "origin", RBL_INT32, &origin));
     RBL_TRY(rbli_collection_write(ctx, c, "face", "visible", RBL_BOOL, &visible));

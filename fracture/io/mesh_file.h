@@ -6,6 +6,7 @@
 /// are.
 
 #include "fracture/base/context.h"
+#include "fracture/collection/material.h"
 
 enum { RBLI_MESH_FILE_UV_SETS = 8 };
 
@@ -20,7 +21,17 @@ typedef struct rbli_mesh_file_material {
     float base_color[4]; /* linear RGBA; white when the file says nothing */
     char *texture; /* base colour texture as the file names it, relative to the file's folder; "embedded:NAME"
                       for an image inside the file; "" for none */
+    rbli_material look; /* the rest; textures are those of the mesh file */
 } rbli_mesh_file_material;
+
+/// An image as it is in its file, not decoded.
+typedef struct rbli_mesh_file_image {
+    char *name;   /* file name without folders, or what the mesh file calls it; valid UTF-8 */
+    char *source; /* relative path of the file that it was read from; "" for one inside the mesh file */
+    const char *mime_type; /* a constant */
+    uint8_t *bytes;
+    size_t byte_count; /* at least 1 */
+} rbli_mesh_file_image;
 
 /// What a mesh file holds. Owned arrays; rbli_mesh_file_free. Corner 3·t + k belongs to triangle t's vertex
 /// k.
@@ -46,6 +57,10 @@ typedef struct rbli_mesh_file {
     size_t node_count;          /* at least 1 */
     rbli_mesh_file_material *materials;
     size_t material_count;
+    rbli_texture *textures; /* their images are those of the mesh file */
+    size_t texture_count;
+    rbli_mesh_file_image *images;
+    size_t image_count;
 
     char **files; /* paths of other files that were read (.mtl, glTF buffers): their content counts, too */
     size_t file_count;

@@ -5,11 +5,14 @@
 
 #include "fracture/io/mesh_builder.h"
 
-/// Takes Kd, d, Tr and map_Kd of the materials whose names the builder's file has; other materials are
-/// skipped. Lenient: a line that cannot be understood is a warning, not an error.
+/// Takes Kd, d, Tr, Ke, Ks, Ns, Pr, Pm and the textures map_Kd, map_Ke, map_Bump, bump, norm and map_ao of the
+/// materials whose names the builder's file has; other materials are skipped. Images are read beside the
+/// library.
+/// Lenient: a line that cannot be understood is a warning, not an error.
+/// @param folder of the mesh; NULL: no image is read
 /// @param found [material_count] set true for each material that the library has
 /// @return RBL_OK · RBL_ERR_NO_MEMORY
-rbl_status rbli_mtl_parse(
-    rbli_mesh_builder *builder, const char *mtl_name, const uint8_t *bytes, size_t byte_count, bool *found);
+rbl_status rbli_mtl_parse(rbli_mesh_builder *builder, const char *mtl_name, const char *folder,
+    const uint8_t *bytes, size_t byte_count, bool *found);
 
 #endif

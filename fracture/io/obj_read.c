@@ -431,7 +431,7 @@ static rbl_status read_library(obj_reader *reader, const char *relative, bool *f
     if (status != RBL_OK) goto done;
     *was_read = true;
     RBL_TRY(rbli_builder_add_file(&reader->builder, path));
-    RBL_TRY(rbli_mtl_parse(&reader->builder, relative, bytes, byte_count, found));
+    RBL_TRY(rbli_mtl_parse(&reader->builder, relative, reader->folder, bytes, byte_count, found));
 done:
     rbli_free(ctx, bytes);
     rbli_free(ctx, path);

@@ -26,8 +26,19 @@ typedef enum rbli_collider_form {
 /// @return RBL_OK · RBL_ERR_COLLECTION · RBL_ERR_NO_MEMORY · RBL_ERR_CANCELLED
 rbl_status rbli_write_obj(rbl_context *ctx, const rbl_collection *collection, const char *mtl_name,
     rbli_collider_form colliders, rbli_file_writer *out);
-/// Its material library: Kd, d and map_Kd (not for textures inside a source file).
-rbl_status rbli_write_mtl(rbl_context *ctx, const rbl_collection *collection, rbli_file_writer *out);
+/// Its material library: Kd and d; Ke, Pm, Pr and Ns where they are not the default; map_Kd, map_Ke, norm and
+/// map_ao. Textures on the first UV set alone.
+/// @param image_stem textures are named rbli_image_file_name(stem, image); NULL: the base colour's texture as the
+/// source named it, unless it was inside of it
+rbl_status rbli_write_mtl(
+    rbl_context *ctx, const rbl_collection *collection, const char *image_stem, rbli_file_writer *out);
+/// Name of an image's file beside an .obj: `STEM_image_N.png`. NULL when the image has no bytes or there is no
+/// such image, and *status is RBL_OK. Freed by the caller.
+char *rbli_image_file_name(
+    rbl_context *ctx, const rbl_collection *collection, const char *stem, size_t image, rbl_status *status);
+/// Whether a material of the library refers to an image. @return [images], freed by the caller; NULL without
+/// memory
+bool *rbli_mtl_images(rbl_context *ctx, const rbl_collection *collection);
 
 /// JSON (DESIGN §10): `bones`, `proximity`, `connections`, all by name. World units: volumes and bounds are
 /// those of the bone's geometry under its world transform; a cluster's volume is the sum of its pieces'
@@ -40,11 +51,13 @@ typedef struct rbli_glb_report {
     size_t triangles;           /* written */
     size_t collapsed_triangles; /* left out because two corners meet in float */
     size_t colliders;           /* shapes written */
+    size_t left_out_images;     /* of materials, of kinds that GLB cannot hold */
 } rbli_glb_report;
 
 /// Binary glTF 2.0: a node for each bone in the same hierarchy, a mesh for each bone with geometry, a
 /// primitive per material. Positions are floats around the centre of the piece; the centre is in the node's
-/// translation. Interior faces of a material are not split off.
+/// translation. Interior faces of a material are not split off. Materials with their textures and samplers;
+/// images (PNG and JPEG) are embedded, each once, as they came.
 ///
 /// Colliders: hulls are meshes of their own, without materials. KHR: a piece's node has the collider, and a
 /// motion with mass, centre of mass and principal inertia unless it is static or anchored; several hulls, and

@@ -456,24 +456,6 @@ static void put_meshes(const glb_writer *writer, rbli_text_out *json)
     if (any) rbli_put(json, "]");
 }
 
-static void put_materials(const glb_writer *writer, rbli_text_out *json)
-{
-    const rbl_collection *collection = writer->view.collection;
-    for (size_t m = 0; m < writer->view.material_count; m++) {
-        const char *name = rbli_collection_string(collection, "material", "name", m);
-        float color[4];
-        rbli_material_color(&writer->view, m, color);
-        rbli_put(json, m ? ",{\"name\":" : ",\"materials\":[{\"name\":");
-        rbli_put_json_string(json, name);
-        rbli_put(json, ",\"pbrMetallicRoughness\":{\"baseColorFactor\":");
-        put_floats(json, color, 4);
-        rbli_put(json, ",\"metallicFactor\":0,\"roughnessFactor\":0.9}");
-        if (color[3] < 1) rbli_put(json, ",\"alphaMode\":\"BLEND\"");
-        rbli_put(json, "}");
-    }
-    if (writer->view.material_count > 0) rbli_put(json, "]");
-}
-
 /// A part of the binary chunk: one attribute of all vertices, or all indices of one width.
 typedef struct section {
     const void *data;
@@ -502,6 +484,30 @@ static size_t list_sections(const glb_writer *writer, section out[MOST_SECTIONS]
     out[count++] = (section){writer->indices32.data, writer->indices32.count * sizeof(uint32_t), 0};
     out[count++] = (section){writer->indices16.data, writer->indices16.count * sizeof(uint16_t), 0};
     return count;
+}
+
+static size_t view_count_of(const section *sections, size_t section_count)
+{
+    size_t count = 0;
+    for (size_t s = 0; s < section_count; s++)
+        count += sections[s].bytes > 0;
+    return count;
+}
+
+static size_t aligned(size_t bytes)
+{
+    return (bytes + 3) / 4 * 4;
+}
+
+/// Sections one behind the other, then images, each at a multiple of four bytes.
+static size_t binary_bytes(const glb_writer *writer, const section *sections, size_t section_count)
+{
+    size_t bytes = 0;
+    for (size_t s = 0; s < section_count; s++)
+        bytes += sections[s].bytes;
+    for (size_t i = 0; i < writer->images.count; i++)
+        bytes = aligned(bytes) + writer->images.data[i].byte_count;
+    return bytes;
 }
 
 static void put_float_accessor(
@@ -557,6 +563,12 @@ static void put_accessors(
         view_count++;
         offset += sections[s].bytes;
     }
+    for (size_t i = 0; i < writer->images.count; i++) {
+        offset = aligned(offset);
+        rbli_put_format(json, ",{\"buffer\":0,\"byteOffset\":%zu,\"byteLength\":%zu}", offset,
+            writer->images.data[i].byte_count);
+        offset += writer->images.data[i].byte_count;
+    }
     rbli_put(json, "],\"accessors\":[");
     for (size_t p = 0; p < writer->primitives.count; p++) {
         const primitive *part = &writer->primitives.data[p];
@@ -575,7 +587,8 @@ static void put_accessors(
         rbli_put(json, "}");
         put_index_accessor(json, view_of[part->wide ? wide : narrow], part);
     }
-    rbli_put_format(json, "],\"buffers\":[{\"byteLength\":%zu}]", offset);
+    rbli_put_format(
+        json, "],\"buffers\":[{\"byteLength\":%zu}]", binary_bytes(writer, sections, section_count));
 }
 
 static void write_u32(rbli_file_writer *out, uint32_t value)
@@ -587,6 +600,16 @@ static void write_u32(rbli_file_writer *out, uint32_t value)
 
 enum { PART_BYTES = 1 << 20 }; /* written between two looks at the request to cancel */
 
+static rbl_status write_part(rbl_context *ctx, const void *data, size_t bytes, rbli_file_writer *out)
+{
+    for (size_t at = 0, part; at < bytes; at += part) {
+        if (rbli_cancelled(ctx)) return RBL_ERR_CANCELLED;
+        part = bytes - at < PART_BYTES ? bytes - at : PART_BYTES;
+        rbli_file_writer_write(out, (const char *)data + at, part);
+    }
+    return RBL_OK;
+}
+
 /// Header, JSON chunk, binary chunk; both padded to four bytes.
 static rbl_status write_chunks(glb_writer *writer, rbli_text_out *json, const section *sections,
     size_t section_count, rbli_file_writer *out)
@@ -594,10 +617,8 @@ static rbl_status write_chunks(glb_writer *writer, rbli_text_out *json, const se
     rbli_put_bytes(json, "   ", (4 - json->count % 4) % 4);
     rbl_status status = rbli_text_out_end(json);
     if (status != RBL_OK) return status;
-    size_t binary = 0;
-    for (size_t s = 0; s < section_count; s++)
-        binary += sections[s].bytes;
-    size_t padded = (binary + 3) / 4 * 4, total = 12 + 8 + json->count + (binary ? 8 + padded : 0);
+    size_t binary = binary_bytes(writer, sections, section_count);
+    size_t padded = aligned(binary), total = 12 + 8 + json->count + (binary ? 8 + padded : 0);
     if (total > UINT32_MAX)
         return rbli_fail(
             writer->ctx, RBL_ERR_LIMIT, "a GLB file of %zu bytes: at most 2^32 − 1 are possible", total);
@@ -610,16 +631,20 @@ static rbl_status write_chunks(glb_writer *writer, rbli_text_out *json, const se
     if (!binary) return RBL_OK;
     write_u32(out, (uint32_t)padded);
     rbli_file_writer_write(out, "BIN\0", 4);
+    size_t written = 0;
     for (size_t s = 0; s < section_count; s++) {
-        const char *data = (const char *)sections[s].data;
-        for (size_t at = 0, part; at < sections[s].bytes; at += part) {
-            if (rbli_cancelled(writer->ctx)) return RBL_ERR_CANCELLED;
-            part = sections[s].bytes - at < PART_BYTES ? sections[s].bytes - at : PART_BYTES;
-            rbli_file_writer_write(out, data + at, part);
-        }
+        RBL_TRY(write_part(writer->ctx, sections[s].data, sections[s].bytes, out));
+        written += sections[s].bytes;
+    }
+    for (size_t i = 0; i < writer->images.count; i++) {
+        const rbli_image_view *image = &writer->images.data[i];
+        rbli_file_writer_write(out, "\0\0\0", aligned(written) - written);
+        RBL_TRY(write_part(writer->ctx, image->bytes, image->byte_count, out));
+        written = aligned(written) + image->byte_count;
     }
     rbli_file_writer_write(out, "\0\0\0", padded - binary);
-    return RBL_OK;
+done:
+    return status;
 }
 
 static void free_writer(glb_writer *writer)
@@ -634,6 +659,7 @@ static void free_writer(glb_writer *writer)
     for (int set = 0; set < RBLI_PIECE_UV_SETS; set++)
         rbli_free(ctx, writer->uvs[set].data);
     rbli_glb_free_colliders(writer);
+    rbli_glb_free_textures(writer);
     rbli_asset_view_free(ctx, &writer->view);
 }
 
@@ -654,13 +680,14 @@ rbl_status rbli_write_glb(rbl_context *ctx, const rbl_collection *collection, rb
         writer.mesh_of_bone[b] = writer.primitives.count > before ? writer.mesh_count++ : -1;
     }
     RBL_TRY(rbli_glb_add_colliders(&writer));
+    RBL_TRY(rbli_glb_collect_textures(&writer));
     rbli_put(&json, "{\"asset\":{\"version\":\"2.0\",\"generator\":\"rubble\"}");
     rbli_glb_put_extensions(&writer, &json);
     if (writer.view.bone_count > 0) RBL_TRY(put_nodes(&writer, &json));
     put_meshes(&writer, &json);
-    put_materials(&writer, &json);
     section sections[MOST_SECTIONS];
     size_t section_count = list_sections(&writer, sections);
+    rbli_glb_put_materials(&writer, &json, view_count_of(sections, section_count));
     if (writer.primitives.count + writer.hulls.count > 0)
         put_accessors(&writer, &json, sections, section_count);
     rbli_put(&json, "}");

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "fracture/collection/material.h"
 #include "fracture/io/body_view.h"
 #include "fracture/io/float_table.h"
 #include "fracture/io/text_out.h"
@@ -267,26 +268,142 @@ done:
     return status;
 }
 
-rbl_status rbli_write_mtl(rbl_context *ctx, const rbl_collection *collection, rbli_file_writer *out)
+/* ---- materials ---- */
+
+/// Roles of textures that a library can name.
+static const struct {
+    const char *word;
+    int role;
+} texture_words[] = {
+    {"map_Kd", RBLI_TEXTURE_BASE_COLOR},
+    {"map_Ke", RBLI_TEXTURE_EMISSIVE},
+    {"norm", RBLI_TEXTURE_NORMAL},
+    {"map_ao", RBLI_TEXTURE_OCCLUSION},
+};
+enum { TEXTURE_WORDS = sizeof texture_words / sizeof *texture_words };
+
+char *rbli_image_file_name(
+    rbl_context *ctx, const rbl_collection *collection, const char *stem, size_t image, rbl_status *status)
+{
+    rbli_image_view view = rbli_image_get(collection, image);
+    *status = RBL_OK;
+    if (view.byte_count == 0) return NULL;
+    char *name = rbli_format(ctx, "%s_image_%zu%s", stem, image, rbli_image_extension(view.mime_type));
+    if (!name) *status = RBL_ERR_NO_MEMORY;
+    return name;
+}
+
+bool *rbli_mtl_images(rbl_context *ctx, const rbl_collection *collection)
+{
+    bool *used = rbli_calloc(ctx, rbli_collection_size(collection, "image"), sizeof *used);
+    for (size_t m = 0; used && m < rbli_collection_size(collection, "material"); m++) {
+        rbli_material look = rbli_material_get(collection, m);
+        for (int i = 0; i < TEXTURE_WORDS; i++) {
+            int32_t texture = look.textures[texture_words[i].role];
+            int32_t image = texture < 0 ? -1 : rbli_texture_get(collection, (size_t)texture).image;
+            if (image >= 0) used[image] = true;
+        }
+    }
+    return used;
+}
+
+static void put_number_line(rbli_text_out *text, const char *word, const float *values, int count)
+{
+    rbli_put(text, word);
+    for (int k = 0; k < count; k++) {
+        rbli_put(text, " ");
+        rbli_put_float(text, values[k]);
+    }
+    rbli_put(text, "\n");
+}
+
+/// Options of a texture statement, v upwards.
+static void put_texture_options(rbli_text_out *text, const rbli_texture *texture, float bump)
+{
+    const float *scale = texture->scale, *offset = texture->offset;
+    if (scale[0] != 1 || scale[1] != 1) {
+        rbli_put(text, " -s ");
+        rbli_put_float(text, scale[0]);
+        rbli_put(text, " ");
+        rbli_put_float(text, scale[1]);
+        rbli_put(text, " 1");
+    }
+    double up = 1 - (double)scale[1] - (double)offset[1];
+    if (offset[0] != 0 || up != 0) {
+        rbli_put(text, " -o ");
+        rbli_put_float(text, offset[0]);
+        rbli_put(text, " ");
+        rbli_put_double(text, up);
+        rbli_put(text, " 0");
+    }
+    if (texture->wrap[0] == RBLI_WRAP_CLAMP && texture->wrap[1] == RBLI_WRAP_CLAMP)
+        rbli_put(text, " -clamp on");
+    if (bump != 1) {
+        rbli_put(text, " -bm ");
+        rbli_put_float(text, bump);
+    }
+}
+
+/// Texture statements of a material. *any tells whether one is the base colour's.
+static rbl_status put_textures(obj_writer *writer, const rbl_collection *collection,
+    const rbli_material *look, const char *image_stem, bool *base)
+{
+    for (int i = 0; i < TEXTURE_WORDS && image_stem; i++) {
+        int role = texture_words[i].role;
+        if (look->textures[role] < 0) continue;
+        rbli_texture texture = rbli_texture_get(collection, (size_t)look->textures[role]);
+        if (texture.image < 0 || texture.uv_set != 0) continue;
+        rbl_status status;
+        char *name =
+            rbli_image_file_name(writer->text.ctx, collection, image_stem, (size_t)texture.image, &status);
+        if (status != RBL_OK) return status;
+        if (!name) continue;
+        rbli_put(&writer->text, texture_words[i].word);
+        put_texture_options(&writer->text, &texture, role == RBLI_TEXTURE_NORMAL ? look->normal_scale : 1);
+        put_name(writer, "", name);
+        rbli_free(writer->text.ctx, name);
+        *base |= role == RBLI_TEXTURE_BASE_COLOR;
+    }
+    return RBL_OK;
+}
+
+static void put_look(rbli_text_out *text, const rbli_material *look)
+{
+    if (look->emissive[0] > 0 || look->emissive[1] > 0 || look->emissive[2] > 0)
+        put_number_line(text, "Ke", look->emissive, 3);
+    if (look->metallic > 0) put_number_line(text, "Pm", &look->metallic, 1);
+    if (look->roughness == rbli_material_default().roughness) return;
+    put_number_line(text, "Pr", &look->roughness, 1);
+    double square = (double)look->roughness * (double)look->roughness;
+    double exponent = square * square > 0 ? 2 / (square * square) - 2 : 1000;
+    rbli_put(text, "Ns ");
+    rbli_put_double(text, exponent < 1000 ? exponent : 1000);
+    rbli_put(text, "\n");
+}
+
+rbl_status rbli_write_mtl(
+    rbl_context *ctx, const rbl_collection *collection, const char *image_stem, rbli_file_writer *out)
 {
     const float(*colors)[4] = rbli_collection_read(collection, "material", "base_color", RBL_FLOAT_4);
     obj_writer writer = {.text = {.ctx = ctx, .out = out}};
     rbli_text_out *text = &writer.text;
+    rbl_status status = RBL_OK;
     rbli_put(text, "# rubble\n");
     for (size_t m = 0; m < rbli_collection_size(collection, "material"); m++) {
         put_name(&writer, "newmtl", rbli_collection_string(collection, "material", "name", m));
         static const float white[4] = {1, 1, 1, 1};
         const float *color = colors ? colors[m] : white;
-        rbli_put(text, "Kd");
-        for (int k = 0; k < 3; k++) {
-            rbli_put(text, " ");
-            rbli_put_float(text, color[k]);
-        }
-        rbli_put(text, "\nd ");
-        rbli_put_float(text, color[3]);
-        rbli_put(text, "\n");
+        const rbli_material look = rbli_material_get(collection, m);
+        bool base = false;
+        put_number_line(text, "Kd", color, 3);
+        put_number_line(text, "d", color + 3, 1);
+        put_look(text, &look);
+        RBL_TRY(put_textures(&writer, collection, &look, image_stem, &base));
         const char *texture = rbli_collection_string(collection, "material", "texture", m);
-        if (*texture && strncmp(texture, "embedded:", 9) != 0) put_name(&writer, "map_Kd", texture);
+        if (!base && *texture && strncmp(texture, "embedded:", 9) != 0) put_name(&writer, "map_Kd", texture);
     }
-    return rbli_text_out_end(text);
+    status = rbli_text_out_end(text);
+done:
+    rbli_text_out_free(text);
+    return status;
 }

@@ -7,6 +7,7 @@
 
 #include "fracture/base/alloc.h"
 #include "fracture/base/threads.h"
+#include "fracture/collection/material.h"
 
 enum { FACE_GRAIN = 8192 };
 
@@ -313,6 +314,7 @@ rbl_status rbli_material_index(rbl_context *ctx, rbl_collection *collection, con
                                                                                                : plain,
             sizeof plain);
     }
+    RBL_TRY(rbli_materials_fill(ctx, collection, count));
     *out = (int32_t)count;
 done:
     rbli_buffer_release(strings);

@@ -6,6 +6,7 @@
 #include "fracture/base/alloc.h"
 #include "fracture/base/trace.h"
 #include "fracture/base/file.h"
+#include "fracture/collection/material.h"
 #include "fracture/collection/rbl_file.h"
 #include "fracture/io/write.h"
 #include "fracture/ops/asset_stats.h"
@@ -230,14 +231,15 @@ static rbl_status write_rbl(rbl_context *ctx, const rbl_collection *collection, 
     return status;
 }
 
-static rbl_status write_content(rbl_context *ctx, const char *name, const char *mtl_name,
+/// `beside` is what an .obj names as its library, and what names of a library's images begin with.
+static rbl_status write_content(rbl_context *ctx, const char *name, const char *beside,
     const rbl_collection *collection, rbli_collider_form colliders, rbli_file_writer *writer)
 {
     switch (kind_of(name)) {
     case FILE_RBL:
         return write_rbl(ctx, collection, writer);
     case FILE_OBJ:
-        return rbli_write_obj(ctx, collection, mtl_name, colliders, writer);
+        return rbli_write_obj(ctx, collection, beside, colliders, writer);
     case FILE_USDA:
         return rbli_write_usda(ctx, collection, colliders, writer, NULL);
     case FILE_JSON:
@@ -248,10 +250,13 @@ static rbl_status write_content(rbl_context *ctx, const char *name, const char *
         if (status == RBL_OK && report.collapsed_triangles)
             rbli_note(ctx, "%s: %zu of %zu triangles collapse in single precision and are left out", name,
                 report.collapsed_triangles, report.triangles + report.collapsed_triangles);
+        if (status == RBL_OK && report.left_out_images)
+            rbli_note(
+                ctx, "%s: %zu images are left out, a .glb holds PNG and JPEG", name, report.left_out_images);
         return status;
     }
     default: /* the material library of an .obj */
-        return rbli_write_mtl(ctx, collection, writer);
+        return rbli_write_mtl(ctx, collection, beside, writer);
     }
 }
 
@@ -263,18 +268,55 @@ static const char *phase_of(const char *name)
     return phases[kind_of(name)];
 }
 
-static rbl_status write_file(rbl_context *ctx, rbl_call *call, const char *name, const char *mtl_name,
-    const rbl_collection *collection)
+static rbl_status write_file(
+    rbl_context *ctx, rbl_call *call, const char *name, const char *beside, const rbl_collection *collection)
 {
     rbl_status status = RBL_OK;
     void *writer = NULL;
     RBL_TRY(rbl_call_open_file(ctx, call, name, &writer));
     rbli_collider_form colliders = (rbli_collider_form)rbl_param_int(rbl_call_param(call, "colliders"));
-    RBLI_PHASE(ctx, phase_of(name), write_content(ctx, name, mtl_name, collection, colliders, writer));
+    RBLI_PHASE(ctx, phase_of(name), write_content(ctx, name, beside, collection, colliders, writer));
     status = rbl_call_add_file(ctx, call, name, writer);
     writer = NULL; /* taken, also on failure */
 done:
     rbli_file_writer_discard(writer);
+    return status;
+}
+
+static rbl_status write_image(
+    rbl_context *ctx, rbl_call *call, const char *stem, const rbl_collection *collection, size_t image)
+{
+    rbl_status status = RBL_OK;
+    void *writer = NULL;
+    char *name = rbli_image_file_name(ctx, collection, stem, image, &status);
+    if (!name) return status;
+    rbli_image_view view = rbli_image_get(collection, image);
+    RBL_TRY(rbl_call_open_file(ctx, call, name, &writer));
+    rbli_file_writer_write(writer, view.bytes, view.byte_count);
+    status = rbl_call_add_file(ctx, call, name, writer);
+    writer = NULL; /* taken, also on failure */
+done:
+    rbli_file_writer_discard(writer);
+    rbli_free(ctx, name);
+    return status;
+}
+
+/// The material library of an .obj and its images. *mtl_name is freed by the caller.
+static rbl_status write_library(
+    rbl_context *ctx, rbl_call *call, const char *name, const rbl_collection *collection, char **mtl_name)
+{
+    rbl_status status = RBL_OK;
+    bool *used = NULL;
+    char *stem = rbli_format(ctx, "%.*s", (int)(strrchr(name, '.') - name), name);
+    RBL_TRY_ALLOC(stem);
+    RBL_TRY_ALLOC(*mtl_name = rbli_format(ctx, "%s.mtl", stem));
+    RBL_TRY(write_file(ctx, call, *mtl_name, stem, collection));
+    RBL_TRY_ALLOC(used = rbli_mtl_images(ctx, collection));
+    for (size_t i = 0; i < rbli_collection_size(collection, "image"); i++)
+        if (used[i]) RBL_TRY(write_image(ctx, call, stem, collection, i));
+done:
+    rbli_free(ctx, used);
+    rbli_free(ctx, stem);
     return status;
 }
 
@@ -287,11 +329,7 @@ static rbl_status deliver(rbl_context *ctx, rbl_call *call)
     if (!rbl_call_output_folder(call) || rbl_param_count(files) == 0) return RBL_OK;
     for (size_t i = 0; i < rbl_param_count(files); i++) {
         const char *name = rbl_param_string(rbl_param_at(files, i));
-        if (kind_of(name) == FILE_OBJ) {
-            mtl_name = rbli_format(ctx, "%.*s.mtl", (int)(strrchr(name, '.') - name), name);
-            RBL_TRY_ALLOC(mtl_name);
-            RBL_TRY(write_file(ctx, call, mtl_name, NULL, collection));
-        }
+        if (kind_of(name) == FILE_OBJ) RBL_TRY(write_library(ctx, call, name, collection, &mtl_name));
         RBL_TRY(write_file(ctx, call, name, mtl_name, collection));
         rbli_free(ctx, mtl_name);
         mtl_name = NULL;
@@ -350,8 +388,9 @@ const rbl_node_desc rbli_node_terminal = {
         "when every node of the run has succeeded. A Terminal that cannot write one of its files writes "
         "none of them;\n"
         "the others write theirs. A file that is there already with its content is left alone. An .obj "
-        "brings its .mtl;\n"
-        "a manifest beside the files lists them with their hashes.\n\n"
+        "brings its .mtl\n"
+        "and its images, `NAME_image_0.png` and so on; a .glb holds them, each once, as they came. "
+        "A manifest beside the files lists them with their hashes.\n\n"
         "The shape of a piece is its bone.collider (see SetColliders): its convex hulls, the box around "
         "them, the sphere\n"
         "around the middle of that box which holds them, or none.\n"

@@ -42,7 +42,8 @@ static rbl_status from_host(rbl_context *ctx, const rbl_mesh_desc *mesh,
     RBL_TRY_ALLOC(file.triangle_nodes);
     RBL_TRY_ALLOC(file.materials);
     for (size_t i = 0; i < mesh->material_count; i++)
-        file.materials[i] = (rbli_mesh_file_material){(char *)mesh->material_names[i], {1, 1, 1, 1}, ""};
+        file.materials[i] = (rbli_mesh_file_material){
+            (char *)mesh->material_names[i], {1, 1, 1, 1}, "", rbli_material_default()};
     status = rbli_mesh_collection_create(ctx, &file, options, out);
 done:
     rbli_free(ctx, file.triangle_nodes);
@@ -182,7 +183,7 @@ const rbl_node_desc rbli_node_mesh_to_collection = {
     .size = sizeof(rbl_node_desc),
     .type = "MeshToCollection",
     .version = 1,
-    .revision = 3,
+    .revision = 4,
     .family = "sources",
     .text = "Reads a mesh file and makes closed solids of it, one bone a mesh node.",
     .details =
@@ -190,7 +191,12 @@ const rbl_node_desc rbli_node_mesh_to_collection = {
         "oriented and holes\n"
         "filled; every repair is a warning that says what was done. Materials, UVs, normals, colours "
         "and node names are\n"
-        "kept. Faces that fill holes get the material `filled`. A shell that cannot be closed is kept as a "
+        "kept, and so are the textures of materials with the bytes of their images: in a .gltf and an .mtl, "
+        "image "
+        "files in\n"
+        "the folder of the mesh or below are read, together 64 MiB at most; one that is missing is a "
+        "warning. "
+        "Faces that fill holes get the material `filled`. A shell that cannot be closed is kept as a "
         "sheet, a bone\n"
         "that counts for no volume (`sheet` is true); what of it lies inside the solid goes when that is "
         "cut. Solids of a\n"

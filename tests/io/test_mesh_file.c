@@ -149,7 +149,7 @@ static rbl_status write_all(rbl_context *ctx, const void *asset)
         snprintf(path, sizeof path, "%s/out%d", folder, i);
         RBL_TRY(rbli_file_writer_open(ctx, path, &writer));
         if (i == 0) RBL_TRY(rbli_write_obj(ctx, asset, "x.mtl", RBLI_COLLIDERS_NONE, writer));
-        if (i == 1) RBL_TRY(rbli_write_mtl(ctx, asset, writer));
+        if (i == 1) RBL_TRY(rbli_write_mtl(ctx, asset, NULL, writer));
         if (i == 2) RBL_TRY(rbli_write_json(ctx, asset, writer));
         if (i == 3) RBL_TRY(rbli_write_glb(ctx, asset, RBLI_COLLIDERS_NONE, writer, NULL));
         if (i == 4) RBL_TRY(rbli_write_glb(ctx, asset, RBLI_COLLIDERS_KHR, writer, NULL));

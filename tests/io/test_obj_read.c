@@ -203,9 +203,12 @@ static void material_libraries_give_colours_and_textures(void **state)
     assert_string_equal(file.materials[1].texture, "");
     assert_int_equal(file.file_count, 1);
     assert_string_equal(file.files[0], path);
-    assert_int_equal(file.message_count, 2);
-    assert_non_null(strstr(file.messages[0].text, "absent.mtl"));
-    assert_non_null(strstr(file.messages[1].text, "Lost"));
+    assert_int_equal(file.message_count, 3);
+    assert_non_null(strstr(file.messages[0].text, "tex/a b.png"));
+    assert_int_equal(file.messages[0].severity, RBLI_WARNING);
+    assert_int_equal(file.image_count, 0);
+    assert_non_null(strstr(file.messages[1].text, "absent.mtl"));
+    assert_non_null(strstr(file.messages[2].text, "Lost"));
     rbli_mesh_file_free(ctx, &file);
     finish_context(ctx);
     remove(path);

@@ -25,7 +25,7 @@ static const char *write_file(
         assert_ok(ctx, rbli_write_obj(ctx, asset, "pieces.mtl", RBLI_COLLIDERS_NONE, writer));
         break;
     case MTL:
-        assert_ok(ctx, rbli_write_mtl(ctx, asset, writer));
+        assert_ok(ctx, rbli_write_mtl(ctx, asset, NULL, writer));
         break;
     case JSON:
         assert_ok(ctx, rbli_write_json(ctx, asset, writer));
