@@ -4,6 +4,7 @@
 
 #include "fracture/base/alloc.h"
 #include "fracture/collection/hierarchy.h"
+#include "fracture/ops/merge_textures.h"
 
 /// Attributes that hold indices of a group's elements.
 static const struct {
@@ -21,6 +22,11 @@ static const struct {
     {"proximity", "geometries", 2, "geometry"},
     {"contact", "geometries", 2, "geometry"},
     {"connection", "bones", 2, "bone"},
+    {"material", "base_color_texture", 1, "texture"},
+    {"material", "metallic_roughness_texture", 1, "texture"},
+    {"material", "normal_texture", 1, "texture"},
+    {"material", "occlusion_texture", 1, "texture"},
+    {"material", "emissive_texture", 1, "texture"},
 };
 
 /// What stands for an attribute that a collection does not have; zero for all others.
@@ -36,6 +42,17 @@ static const struct {
     {"connection", "area", -1},
     {"corner", "color", 1},
     {"material", "base_color", 1},
+    {"material", "roughness", 0.9},
+    {"material", "alpha_mode", -1},
+    {"material", "alpha_cutoff", 0.5},
+    {"material", "normal_scale", 1},
+    {"material", "occlusion_strength", 1},
+    {"material", "base_color_texture", -1},
+    {"material", "metallic_roughness_texture", -1},
+    {"material", "normal_texture", -1},
+    {"material", "occlusion_texture", -1},
+    {"material", "emissive_texture", -1},
+    {"texture", "scale", 1},
 };
 
 typedef struct merge {
@@ -43,6 +60,7 @@ typedef struct merge {
     const rbl_collection **list; /* with one that holds the new root before the given ones */
     size_t count;
     bool has_root;
+    rbl_collection **copies; /* [count] NULL, or what stands in the list for one with images */
     rbl_collection *out;
 } merge;
 
@@ -66,7 +84,7 @@ static void fill_missing(const char *group, const char *name, rbl_type type, uin
     else if (type == RBL_DOUBLE)
         for (size_t i = 0; i < bytes / sizeof(double); i++)
             ((double *)out)[i] = value;
-    else if (type == RBL_FLOAT_4)
+    else if (type == RBL_FLOAT || type == RBL_FLOAT_2 || type == RBL_FLOAT_4)
         for (size_t i = 0; i < bytes / sizeof(float); i++)
             ((float *)out)[i] = (float)value;
 }
@@ -265,7 +283,7 @@ done:
     return status;
 }
 
-/// Joins materials of equal names and renumbers face.material.
+/// Joins materials of equal names and images, and renumbers face.material.
 static rbl_status join_materials(merge *m)
 {
     rbl_status status = RBL_OK;
@@ -277,9 +295,11 @@ static rbl_status join_materials(merge *m)
     for (size_t i = 0; i < count; i++) {
         const char *name = rbli_collection_string(m->out, "material", "name", i);
         size_t same = 0;
-        while (same < kept &&
-               (!named || strcmp(rbli_collection_string(m->out, "material", "name", (size_t)source[same]),
-                              name) != 0))
+        while (
+            same < kept &&
+            (!named ||
+                strcmp(rbli_collection_string(m->out, "material", "name", (size_t)source[same]), name) != 0 ||
+                !rbli_materials_same_images(m->out, (size_t)source[same], i)))
             same++;
         if (same == kept) source[kept++] = (int32_t)i;
         renumber[i] = (int32_t)same;
@@ -297,7 +317,12 @@ static rbl_status join_materials(merge *m)
             before += own;
         }
     }
-    if (kept < count) RBL_TRY(rbli_collection_gather(m->ctx, m->out, "material", source, kept));
+    if (kept < count) {
+        RBL_TRY(rbli_collection_gather(m->ctx, m->out, "material", source, kept));
+        RBL_TRY(rbli_drop_unused_textures(m->ctx, m->out));
+    }
+    if (named && rbli_collection_size(m->out, "texture"))
+        RBL_TRY(rbli_materials_unique_names(m->ctx, m->out));
 done:
     rbli_free(m->ctx, renumber);
     rbli_free(m->ctx, source);
@@ -329,6 +354,8 @@ rbl_status rbli_merge_collections(
     RBL_TRY_ALLOC(m.list = rbli_alloc(ctx, count + 1, sizeof *m.list));
     m.list[0] = first;
     if (count) memcpy(m.list + 1, list, count * sizeof *list);
+    RBL_TRY_ALLOC(m.copies = rbli_calloc(ctx, count + 1, sizeof(rbl_collection *)));
+    RBL_TRY(rbli_merge_share_images(ctx, m.list, count + 1, m.copies));
     RBL_TRY(rbli_collection_create(ctx, &m.out));
     RBL_TRY(merge_groups(&m));
     for (size_t i = 0; i < sizeof index_attributes / sizeof *index_attributes; i++)
@@ -344,6 +371,9 @@ rbl_status rbli_merge_collections(
 done:
     rbli_collection_release(first);
     rbli_collection_release(m.out);
+    for (size_t i = 0; m.copies && i <= count; i++)
+        rbli_collection_release(m.copies[i]);
+    rbli_free(ctx, m.copies);
     rbli_free(ctx, m.list);
     return status;
 }
