@@ -276,7 +276,7 @@ static void put_topology(usda_writer *w, size_t depth, int32_t g)
     rbli_usda_indent(w, depth);
     rbli_put(&w->text, "int[] faceVertexCounts = [");
     for (size_t f = 0; f < count; f++)
-        rbli_put_bytes(&w->text, ", 3" + (f ? 0 : 2), f ? 3 : 1);
+        rbli_put(&w->text, f ? ", 3" : "3");
     rbli_put(&w->text, "]\n");
     for (size_t c = 0; c < 3 * count; c++)
         w->numbers[c] =
