@@ -59,6 +59,7 @@ enum {
     BLOCK_ROW_BYTES = 36,
     BLOCK_ALIGNMENT = 64,
     ZSTD_LEVEL = 1,
+    PACK_PART_BYTES = 1 << 20,
     PACKED_FREE_BYTES = 256 << 20,
     PACKED_MOST_RATIO = 1000,
 };
@@ -124,6 +125,29 @@ static void put_name(uint8_t **at, const char *name)
 }
 
 /// Packs a block unless that saves less than a sixteenth.
+/// Packs in one frame that tells its size. Parts go in one after the other, so that the end of the
+/// evaluation can be asked for between them.
+static rbl_status pack_bytes(rbl_context *ctx, ZSTD_CCtx *packer, ZSTD_outBuffer *out, const block *b)
+{
+    rbl_status status = RBL_OK;
+    ZSTD_inBuffer in = {.src = b->bytes};
+    size_t left = ZSTD_CCtx_setParameter(packer, ZSTD_c_compressionLevel, ZSTD_LEVEL);
+    if (!ZSTD_isError(left)) left = ZSTD_CCtx_setPledgedSrcSize(packer, b->unpacked);
+    do {
+        if (rbli_cancelled(ctx)) RBL_TRY(RBL_ERR_CANCELLED);
+        in.size = b->unpacked - in.pos > PACK_PART_BYTES ? in.pos + PACK_PART_BYTES : b->unpacked;
+        bool last = in.size == b->unpacked;
+        if (!ZSTD_isError(left))
+            left = ZSTD_compressStream2(packer, out, &in, last ? ZSTD_e_end : ZSTD_e_continue);
+    } while (!ZSTD_isError(left) && (left > 0 || in.pos < b->unpacked));
+    if (!ZSTD_isError(left)) goto done;
+    status = ZSTD_getErrorCode(left) == ZSTD_error_memory_allocation
+                 ? RBL_ERR_NO_MEMORY
+                 : rbli_fail(ctx, RBL_ERR_INTERNAL, "zstd: %s", ZSTD_getErrorName(left));
+done:
+    return status;
+}
+
 static rbl_status pack_block(rbl_context *ctx, block *b)
 {
     if (b->unpacked < 64) return RBL_OK;
@@ -133,13 +157,9 @@ static rbl_status pack_block(rbl_context *ctx, block *b)
     uint8_t *packed = rbli_alloc(ctx, bound, 1);
     RBL_TRY_ALLOC(packer);
     RBL_TRY_ALLOC(packed);
-    size_t bytes = ZSTD_compressCCtx(packer, packed, bound, b->bytes, b->unpacked, ZSTD_LEVEL);
-    if (ZSTD_isError(bytes)) {
-        bool memory = ZSTD_getErrorCode(bytes) == ZSTD_error_memory_allocation;
-        status = memory ? RBL_ERR_NO_MEMORY
-                        : rbli_fail(ctx, RBL_ERR_INTERNAL, "zstd: %s", ZSTD_getErrorName(bytes));
-        goto done;
-    }
+    ZSTD_outBuffer out = {.dst = packed, .size = bound};
+    RBL_TRY(pack_bytes(ctx, packer, &out, b));
+    size_t bytes = out.pos;
     if (bytes > b->unpacked - b->unpacked / 16) goto done;
     uint8_t *trimmed = rbli_realloc(ctx, packed, bytes, 1);
     RBL_TRY_ALLOC(trimmed);
@@ -294,7 +314,7 @@ rbl_status rbli_rbl_encode(
     for (size_t i = 0; i < attributes; i++)
         for (int k = 0; k < 1 + rows[i].is_list; k++) {
             block *b = &rows[i].blocks[k];
-            if (b->stored > 0) memcpy(file + b->place, b->bytes, b->stored);
+            RBL_TRY(rbli_copy_polled(ctx, file + b->place, b->bytes, b->stored));
             b->checksum = rbli_hash64(b->bytes, b->stored);
         }
     put_table(file + HEADER_BYTES, collection, rows, attributes);

@@ -485,6 +485,7 @@ rbl_status cut_prepare_mesh(rbl_context *ctx, cut_state *state)
     RBL_TRY(make_grid(ctx, state, low, high));
     state->point_count = (int32_t)point_count;
     for (size_t v = 0; v < mesh->vertex_count; v++) {
+        RBL_TRY(rbli_poll(ctx, v));
         if (state->mesh.vertex_half[v] >= 0)
             rbli_grid_snap(&state->grid, mesh->positions[v], state->points[v]);
         else

@@ -216,6 +216,7 @@ rbl_status rbli_surface_fill_flat_normals(rbl_context *ctx, rbl_collection *coll
     const int32_t(*faces)[3] = rbli_collection_read(collection, "face", "vertices", RBL_INT32_3);
     size_t count = rbli_collection_size(collection, "face");
     for (size_t face = 0; face < count; face++) {
+        if (rbli_poll(ctx, face) != RBL_OK) return RBL_ERR_CANCELLED;
         float flat[3] = {0};
         bool computed = false;
         for (int k = 0; k < 3; k++) {
