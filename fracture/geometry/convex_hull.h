@@ -36,14 +36,14 @@ void rbli_hull_free(rbl_context *ctx, rbli_hull *hull);
 /// vertices than the budget: planes of facets are chosen greedily, each cutting off the vertex farthest
 /// outside, until the budget is used (sandwich approximation, Rote 1992); the result holds all the points.
 ///
-/// Method: qhull finds the extreme points; the hull of these is built with exact signs (exact_hull.h) in
-/// coordinates scaled to the extents of each axis, so size and flatness do not matter.
+/// Method: quickhull (Barber, Dobkin, Huhdanpaa 1996) with exact signs (exact_hull.h) in coordinates scaled to the
+/// extents of each axis, so size and flatness do not matter.
 /// @param points [count][3], count ≥ 1
 /// @param out    set on success only; rbli_hull_free
 /// @return RBL_OK · RBL_ERR_ARGUMENT (no points, a number that is not finite, extents that overflow; a budget
 /// below 8) ·
 ///         RBL_ERR_MESH (flat input and on_degenerate error) · RBL_ERR_NO_MEMORY
-/// Threads: reentrant; one qhull state per call. The same hull for any order of the points. Cost: O(n log n).
+/// Threads: reentrant. The same hull for any order of the points. Cost: O(n log n).
 rbl_status rbli_convex_hull(rbl_context *ctx, const double (*points)[3], size_t count,
     const rbli_hull_options *options, rbli_hull *out);
 
