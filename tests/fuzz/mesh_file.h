@@ -45,8 +45,16 @@ static inline void check_mesh_file(const rbli_mesh_file *file)
     }
     for (size_t n = 0; n < file->node_count; n++)
         REQUIRE(file->nodes[n].name[0] && file->nodes[n].parent >= -1 && file->nodes[n].parent < (int64_t)n);
-    for (size_t m = 0; m < file->material_count; m++)
+    for (size_t m = 0; m < file->material_count; m++) {
         REQUIRE(file->materials[m].name[0] && file->materials[m].texture);
+        for (int role = 0; role < RBLI_TEXTURE_ROLES; role++)
+            REQUIRE(file->materials[m].look.textures[role] >= -1 &&
+                    file->materials[m].look.textures[role] < (int64_t)file->texture_count);
+    }
+    for (size_t t = 0; t < file->texture_count; t++)
+        REQUIRE(file->textures[t].image >= 0 && file->textures[t].image < (int64_t)file->image_count);
+    for (size_t i = 0; i < file->image_count; i++)
+        REQUIRE(file->images[i].name[0] && file->images[i].mime_type && file->images[i].byte_count > 0);
     check_corners(file);
 }
 
