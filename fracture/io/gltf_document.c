@@ -470,6 +470,8 @@ static rbl_status load_buffer(rbli_gltf_document *document, size_t index)
 {
     rbli_gltf_buffer *buffer = &document->buffers[index];
     if (buffer->loaded) return RBL_OK;
+    rbli_free(document->ctx, buffer->owned); /* of a try that failed: an image goes without its buffer */
+    buffer->owned = NULL;
     const cJSON *item = document->buffer_items.items[index];
     char pointer[40];
     snprintf(pointer, sizeof pointer, "/buffers/%zu", index);
