@@ -156,6 +156,9 @@ static rbl_status number_lists(rbl_context *ctx, const rbli_mesh_view *mesh, con
     for (size_t begin = 0; begin < mesh->triangle_count; begin += BATCH) {
         size_t end = begin + BATCH < mesh->triangle_count ? begin + BATCH : mesh->triangle_count;
         if (begin % POLL == 0 && rbli_cancelled(ctx)) RBL_TRY(RBL_ERR_CANCELLED);
+        for (size_t t = end; t < end + BATCH && t < mesh->triangle_count; t++)
+            for (int k = 0; k < 3; k++)
+                __builtin_prefetch(&ids[mesh->triangles[t][k]]);
         for (size_t t = begin; t < end; t++) {
             int32_t *key = of_batch[t - begin];
             list[t] = -1;
@@ -165,6 +168,9 @@ static rbl_status number_lists(rbl_context *ctx, const rbli_mesh_view *mesh, con
             slots[t - begin] = rbli_hash64(key, sizeof of_batch[0]) & mask;
             __builtin_prefetch(&table[slots[t - begin]]);
         }
+        for (size_t t = begin; t < end; t++)
+            if (list[t] >= 0 && table[slots[t - begin]] >= 0)
+                __builtin_prefetch(keys[table[slots[t - begin]]]);
         for (size_t t = begin; t < end; t++) {
             const int32_t *key = of_batch[t - begin];
             size_t slot = slots[t - begin];

@@ -272,6 +272,24 @@ static rbl_status search_block(
     return b.status;
 }
 
+/// Asks early for the memory of a few faces from here: what leads to what is asked for in turn. `items` NULL: the
+/// faces in their own order.
+static void ask_ahead(const rbli_mesh_view *mesh, const rbli_contact_face *faces, size_t count,
+    const int32_t *items, size_t slot)
+{
+    enum { FACE = 48, TRIANGLE = 32, CORNERS = 16 };
+    if (slot + FACE < count && items) __builtin_prefetch(&faces[items[slot + FACE]]);
+    if (slot + TRIANGLE < count) {
+        size_t at = items ? (size_t)items[slot + TRIANGLE] : slot + TRIANGLE;
+        __builtin_prefetch(mesh->triangles[triangle_of(&faces[at])]);
+    }
+    if (slot + CORNERS >= count) return;
+    size_t at = items ? (size_t)items[slot + CORNERS] : slot + CORNERS;
+    const int32_t *corner = mesh->triangles[triangle_of(&faces[at])];
+    for (int k = 0; k < 3; k++)
+        __builtin_prefetch(mesh->positions[corner[k]]);
+}
+
 static rbl_status build_tree(rbl_context *ctx, const rbli_mesh_view *mesh, double tolerance,
     const rbli_contact_face *faces, size_t count, rbli_box_tree **out)
 {
@@ -281,6 +299,7 @@ static rbl_status build_tree(rbl_context *ctx, const rbli_mesh_view *mesh, doubl
     for (size_t i = 0; i < count; i++) {
         const int32_t *corner = mesh->triangles[triangle_of(&faces[i])];
         if (i % 4096 == 0 && rbli_cancelled(ctx)) RBL_TRY(RBL_ERR_CANCELLED);
+        ask_ahead(mesh, faces, count, NULL, i);
         for (int k = 0; k < 3; k++) {
             double a = mesh->positions[corner[0]][k], b = mesh->positions[corner[1]][k],
                    c = mesh->positions[corner[2]][k];
@@ -307,20 +326,6 @@ static double tilt_of(const rbli_mesh_view *mesh, int32_t triangle, double doubl
     }
     double tilt = 2 * tolerance * sqrt(longest) / doubled_area + 1e-3;
     return tilt < 1 ? tilt : 1;
-}
-
-/// Asks early for the memory of a few faces from here: what leads to what is asked for in turn.
-static void ask_ahead(const rbli_mesh_view *mesh, const rbli_contact_face *faces, size_t count,
-    const int32_t *items, size_t slot)
-{
-    enum { FACE = 48, TRIANGLE = 32, CORNERS = 16 };
-    if (slot + FACE < count) __builtin_prefetch(&faces[items[slot + FACE]]);
-    if (slot + TRIANGLE < count)
-        __builtin_prefetch(mesh->triangles[triangle_of(&faces[items[slot + TRIANGLE]])]);
-    if (slot + CORNERS >= count) return;
-    const int32_t *corner = mesh->triangles[triangle_of(&faces[items[slot + CORNERS]])];
-    for (int k = 0; k < 3; k++)
-        __builtin_prefetch(mesh->positions[corner[k]]);
 }
 
 static rbl_status make_looks(rbl_context *ctx, const rbli_mesh_view *mesh, const int32_t *piece,

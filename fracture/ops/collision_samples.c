@@ -2,6 +2,8 @@
 
 #include "fracture/ops/collision_samples.h"
 
+#include <stdatomic.h>
+
 #include "fracture/base/alloc.h"
 #include "fracture/base/threads.h"
 #include "fracture/geometry/collision_samples.h"
@@ -19,6 +21,7 @@ typedef struct samples_job {
     const int32_t *geometry, *vertex_start, *vertex_count, *face_start, *face_count;
     double spacing;
     piece_samples *samples; /* by leaf */
+    atomic_size_t made;     /* of all pieces so far, so that too many are not made first */
 } samples_job;
 
 static rbl_status sample_pieces(
@@ -33,11 +36,9 @@ static rbl_status sample_pieces(
             job->faces + job->face_start[g], (size_t)job->face_count[g]};
         rbl_status status = rbli_collision_samples(ctx, &mesh, job->spacing, RBLI_MOST_COLLISION_SAMPLES,
             &job->samples[i].points, &job->samples[i].count);
-        if (status == RBL_ERR_LIMIT)
-            return rbli_fail(ctx, status, "bone \"%s\" needs more than %d samples for a spacing of %g",
-                rbli_collection_string(job->in, "bone", "name", (size_t)job->leaves[i]),
-                RBLI_MOST_COLLISION_SAMPLES, job->spacing);
         if (status != RBL_OK) return status;
+        size_t before = atomic_fetch_add(&job->made, job->samples[i].count);
+        if (before + job->samples[i].count > RBLI_MOST_COLLISION_SAMPLES) return RBL_ERR_LIMIT;
     }
     return RBL_OK;
 }
@@ -108,16 +109,14 @@ rbl_status rbli_set_collision_samples(rbl_context *ctx, const rbl_collection *in
     RBL_TRY(rbli_rigid_leaves(ctx, in, selection, &leaves, &leaf_count));
     job.leaves = leaves;
     RBL_TRY_ALLOC(job.samples = rbli_calloc(ctx, leaf_count, sizeof *job.samples));
-    RBL_TRY(rbli_parallel_for(ctx, leaf_count, 1, sample_pieces, &job));
+    status = rbli_parallel_for(ctx, leaf_count, 1, sample_pieces, &job);
+    if (status == RBL_ERR_LIMIT) /* the same words whichever piece was too much */
+        rbli_fail(ctx, status, "more than %d samples would be needed for a spacing of %g",
+            RBLI_MOST_COLLISION_SAMPLES, spacing);
+    if (status != RBL_OK) goto done;
     for (size_t i = 0; i < leaf_count; i++) {
         total += job.samples[i].count + (size_t)job.vertex_count[job.geometry[leaves[i]]];
         beside += job.samples[i].count;
-    }
-    if (beside > RBLI_MOST_COLLISION_SAMPLES) {
-        status = rbli_fail(ctx, RBL_ERR_LIMIT,
-            "%zu samples would be needed for a spacing of %g, at most %d are made", beside, spacing,
-            RBLI_MOST_COLLISION_SAMPLES);
-        goto done;
     }
     RBL_TRY(rbli_collection_copy(ctx, in, &copy));
     RBL_TRY(write_lists(ctx, &job, leaf_count, copy, total));

@@ -17,8 +17,8 @@ enum { RBLI_MOST_COLLISION_SAMPLES = 2000000 };
 /// @param spacing   > 0, in the bones' frames
 /// @param added     how many samples there are beside the vertices; may be NULL
 /// @param out       set on success only
-/// @return RBL_OK · RBL_ERR_COLLECTION (selection of another topology) · RBL_ERR_LIMIT (the message names the
-/// piece) · RBL_ERR_NO_MEMORY · RBL_ERR_CANCELLED
+/// @return RBL_OK · RBL_ERR_COLLECTION (selection of another topology) · RBL_ERR_LIMIT (more in
+/// all) · RBL_ERR_NO_MEMORY · RBL_ERR_CANCELLED
 /// Threads: uses the context's pool. Same bytes for any thread count.
 rbl_status rbli_set_collision_samples(rbl_context *ctx, const rbl_collection *in,
     const rbli_selection *selection, double spacing, size_t *added, rbl_collection **out);

@@ -491,6 +491,8 @@ done:
     return status;
 }
 
+static const double most_tolerance = 0.25; /* of the diagonal */
+
 rbl_status rbli_proximity(
     rbl_context *ctx, const rbl_collection *in, const rbli_proximity_options *options, rbl_collection **out)
 {
@@ -500,6 +502,13 @@ rbl_status rbli_proximity(
     bool with_area = options->contact_area != RBLI_AREA_NONE;
     RBL_TRY(rbli_world_surface_build(ctx, in, &job.surface));
     job.tolerance = rbli_world_surface_tolerance(&job.surface, options->tolerance);
+    double diagonal = rbli_world_surface_diagonal(&job.surface);
+    if (diagonal > 0 && options->tolerance > most_tolerance * diagonal) {
+        status = rbli_fail(ctx, RBL_ERR_ARGUMENT,
+            "a tolerance of %g is more than a quarter of the whole, %g: everything would touch everything",
+            options->tolerance, diagonal);
+        goto done;
+    }
     RBLI_PHASE(ctx, "find pairs", find_pairs(ctx, &job));
     RBL_TRY(filter(ctx, &job));
     RBL_TRY(rbli_collection_copy(ctx, in, &copy));

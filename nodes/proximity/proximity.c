@@ -108,7 +108,8 @@ static const rbl_param_desc params[] = {
         .min = 0,
         .max = 1e300,
         .unit = "m",
-        .text = "how far faces may lie apart; when left out, 1e-6 times the diagonal of all pieces"},
+        .text = "how far faces may lie apart; when left out, 1e-6 times the diagonal of all pieces; at most "
+                "a quarter of it"},
     {0},
 };
 

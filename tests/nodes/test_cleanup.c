@@ -164,7 +164,7 @@ static void samples_are_vertices_and_points_of_the_surface(void **state)
     graph_run g = run_nodes("\"row\": {\"type\": \"test.Boxes\"},\n\"all\": {\"type\": \"CollisionSamples\", "
                             "\"in\": {\"collection\": \"row\"}, \"params\": {\"spacing\": 0.0001}}",
         RBL_ERR_LIMIT);
-    assert_true(said(&g, "bone \"box_0\" needs more than 2000000 samples"));
+    assert_true(said(&g, "more than 2000000 samples would be needed"));
     end_run(&g);
 }
 

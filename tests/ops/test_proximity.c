@@ -160,6 +160,22 @@ static void shared_corners_touch_when_asked(void **state)
     finish_context(ctx);
 }
 
+static void a_tolerance_like_the_whole_is_refused(void **state)
+{
+    (void)state;
+    rbl_context *ctx = make_context(1);
+    rbl_collection *c = make_solids(ctx, 7, corners), *empty = NULL, *out = NULL;
+    rbli_proximity_options options = {.tolerance = 3};
+    assert_int_equal(rbli_proximity(ctx, c, &options, &out), RBL_ERR_ARGUMENT);
+    assert_null(out);
+    assert_ok(ctx, rbli_collection_create_empty_asset(ctx, &empty));
+    assert_ok(ctx, rbli_proximity(ctx, empty, &options, &out)); /* nothing to be large against */
+    rbli_collection_release(out);
+    rbli_collection_release(empty);
+    rbli_collection_release(c);
+    finish_context(ctx);
+}
+
 static void hulls_touch_within_the_threshold(void **state)
 {
     (void)state;
@@ -300,6 +316,7 @@ int main(void)
         cmocka_unit_test(connections_join_siblings),
         cmocka_unit_test(transforms_of_bones_count),
         cmocka_unit_test(shared_corners_touch_when_asked),
+        cmocka_unit_test(a_tolerance_like_the_whole_is_refused),
         cmocka_unit_test(hulls_touch_within_the_threshold),
         cmocka_unit_test(filters_leave_small_contacts_out),
         cmocka_unit_test(mirrored_bones_touch),
