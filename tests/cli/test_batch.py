@@ -17,7 +17,7 @@ import time
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 RUBBLE = os.path.abspath(sys.argv[1]) if len(sys.argv) > 1 else os.path.join(ROOT, "build", "rubble")
 SLOW = bool(os.environ.get("RUBBLE_SLOW"))
-SEED = int(os.environ.get("RUBBLE_SEED", random.randrange(1 << 30)))
+SEED = int(os.environ.get("RUBBLE_SEED") or random.randrange(1 << 30))
 CUBE = "".join(f"v {x} {y} {z}\n" for x in (0, 1) for y in (0, 1) for z in (0, 1)) + "".join(
     f"f {f}\n" for f in ("1 2 4 3", "5 7 8 6", "1 5 6 2", "3 4 8 7", "1 3 7 5", "2 6 8 4"))
 GRAPH = {
