@@ -6,19 +6,120 @@
 #include <stdlib.h>
 
 #include "fracture/base/trace.h"
+#include "fracture/geometry/box_tree.h"
 #include "fracture/ops/proximity_hulls.h"
 
 enum { POLL = 4096 };
 
 /* ---- contacts ---- */
 
+/// The pieces' surfaces one after the other along a Morton curve: what is near in space is near in memory, and
+/// that is where contacts look.
+typedef struct near_surface {
+    double (*positions)[3];
+    int32_t (*triangles)[3], *piece;
+    size_t vertex_count, triangle_count;
+} near_surface;
+
+static void near_surface_free(rbl_context *ctx, near_surface *s)
+{
+    rbli_free(ctx, s->positions);
+    rbli_free(ctx, s->triangles);
+    rbli_free(ctx, s->piece);
+}
+
+/// Ranges of a geometry in the collection's arrays.
+typedef struct geometry_range {
+    int32_t vertex, vertices, face, faces;
+} geometry_range;
+
+/// The geometries of rigid leaves, in the order of the collection, and their boxes.
+static rbl_status list_ranges(rbl_context *ctx, const rbl_collection *collection,
+    const rbli_world_surface *surface, geometry_range *ranges, double (*boxes)[2][3], size_t *count)
+{
+    const int32_t *vertex = rbli_collection_read(collection, "geometry", "vertex_start", RBL_INT32);
+    const int32_t *vertices = rbli_collection_read(collection, "geometry", "vertex_count", RBL_INT32);
+    const int32_t *face = rbli_collection_read(collection, "geometry", "face_start", RBL_INT32);
+    const int32_t *faces = rbli_collection_read(collection, "geometry", "face_count", RBL_INT32);
+    *count = 0;
+    for (size_t g = 0; g < rbli_collection_size(collection, "geometry"); g++) {
+        if (faces[g] == 0 || vertices[g] == 0 || surface->piece[face[g]] < 0) continue;
+        if (rbli_cancelled(ctx)) return RBL_ERR_CANCELLED;
+        double(*box)[3] = boxes[*count];
+        for (int k = 0; k < 3; k++)
+            box[0][k] = box[1][k] = surface->positions[vertex[g]][k];
+        for (int32_t v = vertex[g]; v < vertex[g] + vertices[g]; v++) {
+            if (rbli_poll(ctx, (size_t)v) != RBL_OK) return RBL_ERR_CANCELLED;
+            for (int k = 0; k < 3; k++) {
+                double x = surface->positions[v][k];
+                box[0][k] = x < box[0][k] ? x : box[0][k];
+                box[1][k] = x > box[1][k] ? x : box[1][k];
+            }
+        }
+        ranges[(*count)++] = (geometry_range){vertex[g], vertices[g], face[g], faces[g]};
+    }
+    return RBL_OK;
+}
+
+static rbl_status copy_range(
+    rbl_context *ctx, const rbli_world_surface *from, const geometry_range *range, near_surface *to)
+{
+    int32_t moved = (int32_t)to->vertex_count - range->vertex;
+    memcpy(to->positions + to->vertex_count, from->positions + range->vertex,
+        (size_t)range->vertices * sizeof *to->positions);
+    memcpy(
+        to->piece + to->triangle_count, from->piece + range->face, (size_t)range->faces * sizeof *to->piece);
+    for (int32_t f = 0; f < range->faces; f++) {
+        if (rbli_poll(ctx, (size_t)f) != RBL_OK) return RBL_ERR_CANCELLED;
+        for (int k = 0; k < 3; k++)
+            to->triangles[to->triangle_count + (size_t)f][k] = from->triangles[range->face + f][k] + moved;
+    }
+    to->vertex_count += (size_t)range->vertices;
+    to->triangle_count += (size_t)range->faces;
+    return RBL_OK;
+}
+
+static rbl_status sort_surface(
+    rbl_context *ctx, const rbl_collection *collection, const rbli_world_surface *surface, near_surface *out)
+{
+    rbl_status status = RBL_OK;
+    size_t geometries = rbli_collection_size(collection, "geometry"), count = 0;
+    geometry_range *ranges = rbli_alloc(ctx, geometries, sizeof *ranges);
+    double(*boxes)[2][3] = rbli_alloc(ctx, geometries, sizeof *boxes);
+    rbli_box_tree *tree = NULL;
+    RBL_TRY_ALLOC(ranges);
+    RBL_TRY_ALLOC(boxes);
+    RBL_TRY_ALLOC(
+        out->positions = rbli_alloc(ctx, rbli_collection_size(collection, "vertex"), sizeof *out->positions));
+    RBL_TRY_ALLOC(
+        out->triangles = rbli_alloc(ctx, rbli_collection_size(collection, "face"), sizeof *out->triangles));
+    RBL_TRY_ALLOC(out->piece = rbli_alloc(ctx, rbli_collection_size(collection, "face"), sizeof *out->piece));
+    RBL_TRY(list_ranges(ctx, collection, surface, ranges, boxes, &count));
+    RBL_TRY(rbli_box_tree_create(ctx, (const double(*)[2][3])boxes, count, &tree));
+    for (size_t i = 0; i < count; i++) {
+        if (rbli_cancelled(ctx)) RBL_TRY(RBL_ERR_CANCELLED);
+        RBL_TRY(copy_range(ctx, surface, &ranges[rbli_box_tree_items(tree)[i]], out));
+    }
+done:
+    rbli_box_tree_destroy(ctx, tree);
+    rbli_free(ctx, ranges);
+    rbli_free(ctx, boxes);
+    return status;
+}
+
 rbl_status rbli_leaf_contacts(rbl_context *ctx, const rbl_collection *collection,
     const rbli_world_surface *surface, double tolerance, rbli_touch **out, size_t *count)
 {
-    rbli_mesh_view mesh = {(const double(*)[3])surface->positions, rbli_collection_size(collection, "vertex"),
-        surface->triangles, rbli_collection_size(collection, "face")};
-    return rbli_find_contacts(
-        ctx, &mesh, surface->piece, rbli_world_surface_tolerance(surface, tolerance), out, count);
+    rbl_status status = RBL_OK;
+    near_surface sorted = {0};
+    RBL_TRY(sort_surface(ctx, collection, surface, &sorted));
+    rbli_mesh_view mesh = {(const double(*)[3])sorted.positions, sorted.vertex_count,
+        (const int32_t(*)[3])sorted.triangles, sorted.triangle_count};
+    RBL_TRY(rbli_find_contacts(
+        ctx, &mesh, sorted.piece, rbli_world_surface_tolerance(surface, tolerance), out, count));
+done:
+    near_surface_free(ctx, &sorted);
+    return status;
 }
 
 static rbl_status shared_vertices(rbl_context *ctx, const rbl_collection *collection,
