@@ -188,18 +188,64 @@ static rbl_status box_candidates(tiny *t, double margin, double (**out)[2][3], s
     return RBL_OK;
 }
 
+/// Leaves along a Morton curve: what is near in space is near in memory, and that is where contacts look.
+static rbl_status order_leaves(tiny *t, int32_t **out)
+{
+    rbl_status status = RBL_OK;
+    rbl_context *ctx = t->e.ctx;
+    rbli_box_tree *tree = NULL;
+    int32_t *order = NULL;
+    double(*boxes)[2][3] = rbli_alloc(ctx, t->leaf_count, sizeof *boxes);
+    RBL_TRY_ALLOC(boxes);
+    for (size_t i = 0; i < t->leaf_count; i++) {
+        const double *low = t->measure.low[t->leaves[i]], *high = t->measure.high[t->leaves[i]];
+        bool empty = low[0] > high[0];
+        for (int k = 0; k < 3; k++) {
+            boxes[i][0][k] = empty ? 0 : low[k];
+            boxes[i][1][k] = empty ? 0 : high[k];
+        }
+    }
+    RBL_TRY(rbli_box_tree_create(ctx, (const double(*)[2][3])boxes, t->leaf_count, &tree));
+    RBL_TRY_ALLOC(order = rbli_alloc(ctx, t->leaf_count, sizeof *order));
+    if (t->leaf_count) memcpy(order, rbli_box_tree_items(tree), t->leaf_count * sizeof *order);
+    *out = order;
+done:
+    rbli_box_tree_destroy(ctx, tree);
+    rbli_free(ctx, boxes);
+    return status;
+}
+
+/// Appends the marked faces of a leaf. `place` [vertices] tells where vertices that are there are, else −1.
+static void append_near(const tiny *t, int32_t leaf, const bool *near, int32_t *place, near_surface *out)
+{
+    int32_t g = t->geometry[t->leaves[leaf]];
+    int32_t start = ((const int32_t *)rbli_collection_read(t->e.in, "geometry", "face_start", RBL_INT32))[g];
+    int32_t count = ((const int32_t *)rbli_collection_read(t->e.in, "geometry", "face_count", RBL_INT32))[g];
+    for (int32_t f = start; f < start + count; f++) {
+        if (!near[f]) continue;
+        for (int k = 0; k < 3; k++) {
+            int32_t v = t->surface.triangles[f][k];
+            if (place[v] < 0) {
+                place[v] = (int32_t)out->vertex_count;
+                memcpy(out->positions[out->vertex_count++], t->surface.positions[v], sizeof *out->positions);
+            }
+            out->triangles[out->triangle_count][k] = place[v];
+        }
+        out->piece[out->triangle_count++] = t->surface.piece[f];
+    }
+}
+
 static rbl_status extract_near(tiny *t, double margin, near_surface *out)
 {
     rbl_status status = RBL_OK;
     rbl_context *ctx = t->e.ctx;
     size_t face_count = rbli_collection_size(t->e.in, "face"), box_count, kept = 0;
     size_t vertex_count = rbli_collection_size(t->e.in, "vertex");
-    const int32_t(*faces)[3] = t->surface.triangles;
     double(*boxes)[2][3] = NULL;
     rbli_box_tree *tree = NULL;
     near_query q = {.ctx = ctx};
     bool *near = NULL;
-    int32_t *place = NULL;
+    int32_t *place = NULL, *order = NULL;
     RBL_TRY(box_candidates(t, margin, &boxes, &box_count));
     RBL_TRY(rbli_box_tree_create(ctx, (const double(*)[2][3])boxes, box_count, &tree));
     q.boxes = (const double(*)[2][3])boxes;
@@ -216,18 +262,10 @@ static rbl_status extract_near(tiny *t, double margin, near_surface *out)
     RBL_TRY_ALLOC(out->positions = rbli_alloc(
                       ctx, 3 * kept < vertex_count ? 3 * kept : vertex_count, sizeof *out->positions));
     memset(place, 0xff, vertex_count * sizeof *place);
-    for (size_t f = 0; f < face_count; f++) {
-        if (f % 65536 == 0 && rbli_cancelled(ctx)) RBL_TRY(RBL_ERR_CANCELLED);
-        if (!near[f]) continue;
-        for (int k = 0; k < 3; k++) {
-            int32_t v = faces[f][k];
-            if (place[v] < 0) {
-                place[v] = (int32_t)out->vertex_count;
-                memcpy(out->positions[out->vertex_count++], t->surface.positions[v], sizeof *out->positions);
-            }
-            out->triangles[out->triangle_count][k] = place[v];
-        }
-        out->piece[out->triangle_count++] = t->surface.piece[f];
+    RBL_TRY(order_leaves(t, &order));
+    for (size_t i = 0; i < t->leaf_count; i++) {
+        if (i % 256 == 0 && rbli_cancelled(ctx)) RBL_TRY(RBL_ERR_CANCELLED);
+        append_near(t, order[i], near, place, out);
     }
 done:
     rbli_free(ctx, boxes);
@@ -235,6 +273,7 @@ done:
     rbli_free(ctx, q.found.data);
     rbli_free(ctx, near);
     rbli_free(ctx, place);
+    rbli_free(ctx, order);
     return status;
 }
 
