@@ -230,25 +230,34 @@ static void report_stand_off(rbl_context *ctx, const hull_table *table, const ch
     if (most > 0) rbli_note(ctx, "%s stand off at most %g", what, most);
 }
 
-rbl_status rbli_simplify_hulls(
-    rbl_context *ctx, const rbl_collection *in, const rbli_simplify_options *options, rbl_collection **out)
+/// Works on each bone of a selection with at least `least` hulls, one a block, and writes what came out.
+static rbl_status edit_hulls(rbl_context *ctx, const rbl_collection *in, const rbli_selection *selection,
+    size_t least, edit_jobs *jobs, rbli_block_fn work, const char *what, rbl_collection **out)
 {
     rbl_status status = RBL_OK;
     hull_table table = {0};
     int32_t *bones = NULL;
     size_t count;
     RBL_TRY(table_build(ctx, in, &table));
-    RBL_TRY(list_bones(ctx, &table, options->selection, 1, &bones, &count));
-    edit_jobs jobs = {.table = &table, .bones = bones, .simplify = options};
-    RBL_TRY(rbli_parallel_for(ctx, count, 1, simplify_block, &jobs));
+    RBL_TRY(list_bones(ctx, &table, selection, least, &bones, &count));
+    jobs->table = &table;
+    jobs->bones = bones;
+    RBL_TRY(rbli_parallel_for(ctx, count, 1, work, jobs));
     for (size_t i = 0; i < count; i++)
         table.changed[bones[i]] = true;
     RBL_TRY(table_write(ctx, &table, out));
-    report_stand_off(ctx, &table, "simplified hulls");
+    report_stand_off(ctx, &table, what);
 done:
     rbli_free(ctx, bones);
     table_free(ctx, &table);
     return status;
+}
+
+rbl_status rbli_simplify_hulls(
+    rbl_context *ctx, const rbl_collection *in, const rbli_simplify_options *options, rbl_collection **out)
+{
+    edit_jobs jobs = {.simplify = options};
+    return edit_hulls(ctx, in, options->selection, 1, &jobs, simplify_block, "simplified hulls", out);
 }
 
 /* ---- merged ones ---- */
@@ -302,22 +311,9 @@ done:
 rbl_status rbli_merge_hulls(
     rbl_context *ctx, const rbl_collection *in, const rbli_merge_hulls_options *options, rbl_collection **out)
 {
-    rbl_status status = RBL_OK;
-    hull_table table = {0};
-    int32_t *bones = NULL;
-    size_t count;
-    RBL_TRY(table_build(ctx, in, &table));
-    RBL_TRY(list_bones(ctx, &table, options->selection, 2, &bones, &count));
-    edit_jobs jobs = {.table = &table, .bones = bones, .merge = options};
-    RBL_TRY(rbli_parallel_for(ctx, count, 1, merge_block, &jobs));
-    for (size_t i = 0; i < count; i++)
-        table.changed[bones[i]] = true;
-    RBL_TRY(table_write(ctx, &table, out));
-    report_stand_off(ctx, &table, "merged hulls within their budget");
-done:
-    rbli_free(ctx, bones);
-    table_free(ctx, &table);
-    return status;
+    edit_jobs jobs = {.merge = options};
+    return edit_hulls(
+        ctx, in, options->selection, 2, &jobs, merge_block, "merged hulls within their budget", out);
 }
 
 /* ---- those of clusters ---- */
