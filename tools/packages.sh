@@ -8,6 +8,9 @@ test_packages="libcmocka-dev clang clang-format libclang-rt-14-dev llvm"
 command -v node >/dev/null 2>&1 && command -v npm >/dev/null 2>&1 || test_packages="$test_packages nodejs npm"
 command -v chromium >/dev/null 2>&1 || test_packages="$test_packages chromium"
 
+# Programs that the full stage hands our files to. What is not there and cannot be installed is a failure of its test.
+full_packages="blender python3-numpy"
+
 need_packages() {
     if ! command -v dpkg-query >/dev/null 2>&1; then
         echo "note: not a Debian system; please see to it that these are installed: $*" >&2
