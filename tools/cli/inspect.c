@@ -8,19 +8,27 @@
 #include <strings.h>
 
 #include "tools/cli/findings.h"
-#include "tools/cli/summary.h"
+#include "tools/cli/inspect_parts.h"
 
 static const char help[] =
-    "usage: rubble inspect FILE [--bones] [--json]\n"
+    "usage: rubble inspect FILE [options]\n"
     "\n"
-    "Reads a mesh (.obj .glb .gltf .stl .ply .off) or a .rbl file and shows what is in it: pieces, shells,\n"
-    "triangles, bounds, volume, materials, and what the reader had to say. Of a mesh that needed repair, "
-    "also\n"
-    "each shell as it was found, where it is, its holes with place and length, its crossings, and settings\n"
-    "that would change that; of one that is refused, too.\n"
+    "Reads a mesh (.obj .glb .gltf .stl .ply .off) or a .rbl file and shows what is in it: pieces and "
+    "levels,\n"
+    "shells, triangles, bounds, volume, materials, hulls, who touches whom, the tree of bones; what it costs "
+    "in\n"
+    "an engine (draw calls, memory); and what a lead artist would send back: open, tiny or sliver pieces, "
+    "hulls\n"
+    "beyond what engines take, pieces that touch nothing. Of a mesh that needed repair, also each shell as "
+    "it\n"
+    "was found, where it is, its holes with place and length, its crossings, and settings that would change\n"
+    "that; of one that is refused, too.\n"
     "\n"
-    "  --bones   list the bones, too\n"
-    "  --json    print it as JSON\n"
+    "  --depth N           levels of the tree below the root (default: to the first with several bones)\n"
+    "  --bones             list all bones\n"
+    "  --attributes        list groups and attributes, with types and sizes\n"
+    "  --fail-on warning   exit 1 when there is a warning, of the reader or about the pieces\n"
+    "  --json              print all of it as JSON\n"
     "\n"
     "example: rubble inspect graphs/meshes/vase.obj\n";
 
@@ -38,112 +46,118 @@ static void print_size(const cli_summary *s)
     printf("\n");
 }
 
-static void print_human(const char *file, const rbl_collection *c, const cli_summary *s)
+/// What is asked for, and what was found.
+typedef struct inspection {
+    const char *file, *fail_on;
+    bool bones, json, attributes;
+    long depth;
+    cli_asset asset;
+    cli_summary summary;
+    cli_engine_cost cost;
+    cli_audit audit;
+} inspection;
+
+static void print_materials(const rbl_collection *c, size_t count)
 {
-    printf("%s\n", file);
+    printf("  materials  %zu", count);
+    for (size_t m = 0; m < count && m < 8; m++)
+        printf("%s%s", m ? ", " : ": ", rbl_collection_string(c, "material", "name", m));
+    printf("%s\n", count > 8 ? ", …" : "");
+}
+
+static rbl_status print_human(const inspection *i)
+{
+    const cli_summary *s = &i->summary;
+    const rbl_collection *c = i->asset.collection;
+    printf("%s\n", i->file);
     printf("  bones      %zu (%zu cluster%s, %d level%s)\n", s->bones, s->clusters,
         s->clusters == 1 ? "" : "s", s->levels, s->levels == 1 ? "" : "s");
-    printf("  pieces     %zu\n", s->pieces);
+    if (s->levels > 2) cli_print_levels(&i->asset);
+    printf("  pieces     %zu", s->pieces);
+    if (s->pieces > 1)
+        printf(", volume %.4g (%s) … %.4g (%s)", s->smallest_volume,
+            cli_bone_name(&i->asset, (size_t)s->smallest), s->largest_volume,
+            cli_bone_name(&i->asset, (size_t)s->largest));
+    printf("\n");
     if (s->sheets) printf("  sheets     %zu\n", s->sheets);
     printf("  shells     %zu, %s\n", s->shells, s->open_edges ? "open" : "closed");
     if (s->open_edges) printf("  open edges %zu\n", s->open_edges);
-    printf("  vertices   %zu\n", s->vertices);
     printf("  triangles  %zu", s->triangles);
     if (s->internal_triangles) printf(" (%zu inside)", s->internal_triangles);
-    printf("\n");
+    printf(", %zu vertices\n", s->vertices);
     if (s->pieces || s->sheets) {
         printf("  bounds     %.6g %.6g %.6g … %.6g %.6g %.6g\n", s->min[0], s->min[1], s->min[2], s->max[0],
             s->max[1], s->max[2]);
         print_size(s);
         printf("  volume     %.9g\n", s->volume);
     }
-    if (s->hulls) printf("  hulls      %zu\n", s->hulls);
-    printf("  draw calls %zu\n", s->draw_calls);
-    printf("  materials  %zu", s->materials);
-    for (size_t m = 0; m < s->materials && m < 8; m++)
-        printf("%s%s", m ? ", " : ": ", rbl_collection_string(c, "material", "name", m));
-    printf("%s\n", s->materials > 8 ? ", …" : "");
+    print_materials(c, s->materials);
+    cli_print_engine_cost(&i->cost);
+    rbl_status status = cli_print_structure(&i->asset);
+    if (status == RBL_OK && (i->bones || i->depth >= 0 || s->bones > 2))
+        status = cli_print_tree(&i->asset, i->bones ? INSPECT_ALL : i->depth);
+    if (i->attributes) cli_print_attributes(c);
+    cli_print_findings(c);
+    cli_print_audit(&i->audit);
+    return status;
 }
 
-static void print_bones(const rbl_collection *c, bool json)
+static rbl_status print_json(const inspection *i, const rbl_messages *messages)
 {
-    const int32_t *parent = cli_attribute(c, "bone", "parent", RBL_INT32);
-    const int32_t *level = cli_attribute(c, "bone", "level", RBL_INT32);
-    const int32_t *geometry = cli_attribute(c, "bone", "geometry", RBL_INT32);
-    const double *volume = cli_attribute(c, "geometry", "volume", RBL_DOUBLE);
-    const int32_t *faces = cli_attribute(c, "geometry", "face_count", RBL_INT32);
-    size_t count = rbl_collection_group_size(c, "bone"),
-           geometries = rbl_collection_group_size(c, "geometry");
-    if (!parent || !level || !geometry || !volume || !faces) return;
-    if (json) printf(", \"bones\": [");
-    for (size_t b = 0; b < count; b++) {
-        bool solid = geometry[b] >= 0 && (size_t)geometry[b] < geometries;
-        const char *name = rbl_collection_string(c, "bone", "name", b);
-        bool child = parent[b] >= 0 && (size_t)parent[b] < count;
-        if (json) {
-            printf(b ? ",\n  {\"name\": " : "\n  {\"name\": ");
-            cli_json_string(stdout, name);
-            printf(", \"parent\": ");
-            if (child)
-                cli_json_string(stdout, rbl_collection_string(c, "bone", "name", (size_t)parent[b]));
-            else
-                printf("null");
-            printf(
-                ", \"level\": %d, \"triangles\": %d, \"volume\": ", level[b], solid ? faces[geometry[b]] : 0);
-            cli_json_number(solid ? volume[geometry[b]] : 0);
-            printf("}");
-        } else if (solid) {
-            printf("  %*s%s  volume %.6g, %d triangles\n", 2 * level[b], "", name, volume[geometry[b]],
-                faces[geometry[b]]);
-        } else {
-            printf("  %*s%s\n", 2 * level[b], "", name);
-        }
-    }
-    if (json) printf("\n]");
-}
-
-static void print_json(
-    const char *file, const rbl_collection *c, const cli_summary *s, const rbl_messages *messages, bool bones)
-{
+    const rbl_collection *c = i->asset.collection;
     char *text = NULL, hash[33];
     rbl_collection_hash_text(c, hash);
     printf("{\"file\": ");
-    cli_json_string(stdout, file);
+    cli_json_string(stdout, i->file);
     printf(", \"hash\": \"%s\", \"summary\": ", hash);
-    cli_summary_json(c, s);
+    cli_summary_json(c, &i->summary);
     printf(", \"materials\": [");
-    for (size_t m = 0; m < s->materials; m++) {
+    for (size_t m = 0; m < i->summary.materials; m++) {
         printf(m ? ", " : "");
         cli_json_string(stdout, rbl_collection_string(c, "material", "name", m));
     }
     printf("]");
-    if (bones) print_bones(c, true);
+    cli_levels_json(&i->asset);
+    cli_engine_cost_json(&i->cost);
+    rbl_status status = cli_structure_json(&i->asset);
+    cli_audit_json(&i->audit);
+    cli_attributes_json(c);
+    if (i->bones) cli_bones_json(&i->asset);
     cli_findings_json(c);
     if (rbl_messages_json(messages, &text) == RBL_OK) {
         printf(", \"messages\": %s", text);
         rbl_messages_free_text(messages, text);
     }
     printf("}\n");
+    return status;
 }
 
-static int show(const char *file, const rbl_run *run, bool bones, bool json)
+static bool is_collection_file(const char *file)
+{
+    size_t length = strlen(file);
+    return length >= 4 && strcasecmp(file + length - 4, ".rbl") == 0;
+}
+
+static int show(inspection *i, const rbl_run *run)
 {
     const rbl_value *value = rbl_run_value(run, "file");
     const rbl_collection *collection = value ? rbl_value_collection(value) : NULL;
-    cli_summary summary;
-    rbl_status status = collection ? cli_summarize(collection, true, &summary) : RBL_ERR_COLLECTION;
+    rbl_status status = collection ? cli_summarize(collection, true, &i->summary) : RBL_ERR_COLLECTION;
+    if (status == RBL_OK && !cli_get_asset(collection, &i->asset)) status = RBL_ERR_COLLECTION;
+    if (status == RBL_OK) status = cli_count_engine_cost(&i->asset, &i->cost);
+    if (status == RBL_OK)
+        status =
+            cli_audit_collection(is_collection_file(i->file), &i->asset, &i->summary, &i->cost, &i->audit);
+    if (status == RBL_OK) status = i->json ? print_json(i, rbl_run_messages(run)) : print_human(i);
     if (status != RBL_OK) {
-        cli_error("%s: %s", file, rbl_status_text(status));
+        cli_error("%s: %s", i->file, rbl_status_text(status));
         return EXIT_EVALUATION;
     }
-    if (json) {
-        print_json(file, collection, &summary, rbl_run_messages(run), bones);
-    } else {
-        print_human(file, collection, &summary);
-        cli_print_findings(collection);
-        if (bones) print_bones(collection, false);
-    }
-    return fflush(stdout) == 0 ? EXIT_DONE : EXIT_FILE;
+    if (fflush(stdout) != 0) return EXIT_FILE;
+    size_t warnings = i->audit.warnings + rbl_messages_count_of(rbl_run_messages(run), RBL_WARNING);
+    if (!i->fail_on || !warnings) return EXIT_DONE;
+    cli_error("%zu warning%s, and --fail-on warning was given", warnings, warnings == 1 ? "" : "s");
+    return EXIT_EVALUATION;
 }
 
 /// What was found in a mesh that was refused: as if sheets were asked for as bones of their own.
@@ -162,18 +176,18 @@ static void show_refused(rbl_graph *graph, const char *file)
     rbl_run_destroy(run);
 }
 
-static int read_file(rbl_engine *engine, const char *file, bool bones, bool json)
+static int read_file(rbl_engine *engine, inspection *i)
 {
     rbl_graph *graph = NULL;
     rbl_run *run = NULL;
-    int code = cli_load_file_graph(engine, file, &graph);
+    int code = cli_load_file_graph(engine, i->file, &graph);
     if (code == EXIT_DONE) {
         rbl_status status = rbl_evaluate(graph, NULL, &run);
-        if (run && !(json && status == RBL_OK))
-            cli_print_file_messages(file, rbl_run_messages(run), RBL_NOTE);
+        if (run && !(i->json && status == RBL_OK))
+            cli_print_file_messages(i->file, rbl_run_messages(run), RBL_NOTE);
         if (!run) cli_error("%s", rbl_status_text(status));
-        code = status == RBL_OK ? show(file, run, bones, json) : cli_exit_code(status);
-        if (!json && (status == RBL_ERR_MESH || status == RBL_ERR_OPEN_MESH)) show_refused(graph, file);
+        code = status == RBL_OK ? show(i, run) : cli_exit_code(status);
+        if (!i->json && (status == RBL_ERR_MESH || status == RBL_ERR_OPEN_MESH)) show_refused(graph, i->file);
     }
     rbl_run_destroy(run);
     rbl_graph_destroy(graph);
@@ -182,14 +196,19 @@ static int read_file(rbl_engine *engine, const char *file, bool bones, bool json
 
 int cli_inspect(int argc, char **argv)
 {
-    bool bones = false, json = false;
-    const char *file = NULL;
-    const cli_option options[] = {{"bones", CLI_FLAG, &bones}, {"json", CLI_FLAG, &json}, {0}};
-    int code = cli_parse(&(cli_command){"inspect", help, options, &file, 1, 1}, argc, argv);
+    inspection i = {.depth = INSPECT_AUTO};
+    const cli_option options[] = {{"bones", CLI_FLAG, &i.bones}, {"depth", CLI_NUMBER, &i.depth},
+        {"attributes", CLI_FLAG, &i.attributes}, {"fail-on", CLI_TEXT, &i.fail_on},
+        {"json", CLI_FLAG, &i.json}, {0}};
+    int code = cli_parse(&(cli_command){"inspect", help, options, &i.file, 1, 1}, argc, argv);
     if (code >= 0) return code;
+    if (i.fail_on && strcmp(i.fail_on, "warning") != 0) {
+        cli_error("--fail-on takes \"warning\", not \"%s\"", i.fail_on);
+        return EXIT_USAGE;
+    }
     rbl_engine *engine = cli_engine(0, NULL);
     if (!engine) return EXIT_EVALUATION;
-    code = read_file(engine, file, bones, json);
+    code = read_file(engine, &i);
     rbl_engine_destroy(engine);
     return code;
 }

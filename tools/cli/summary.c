@@ -6,78 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/cli/asset.h"
 #include "tools/cli/cli.h"
 
-const void *cli_attribute(
-    const rbl_collection *collection, const char *group, const char *name, rbl_type type)
-{
-    rbl_attribute_view view;
-    if (rbl_collection_attribute(collection, group, name, &view) != RBL_OK) return NULL;
-    return view.type == type && !view.is_list ? view.data : NULL;
-}
-
-/// The arrays that are looked at.
-typedef struct arrays {
-    const rbl_collection *collection;
-    size_t bone_count, geometry_count, vertex_count, face_count;
-    const int32_t *parent, *type, *level, *bone_geometry;
-    const uint8_t *sheet, *internal;
-    const double *transform; /* [bone_count][16] */
-    const int32_t *geometry_bone, *vertex_start, *geometry_vertices, *face_start, *geometry_faces;
-    const double *volume, *position;
-    const int32_t *face_vertices, *face_material;
-} arrays;
-
-static bool get_arrays(const rbl_collection *c, arrays *a)
-{
-    *a = (arrays){.collection = c,
-        .bone_count = rbl_collection_group_size(c, "bone"),
-        .geometry_count = rbl_collection_group_size(c, "geometry"),
-        .vertex_count = rbl_collection_group_size(c, "vertex"),
-        .face_count = rbl_collection_group_size(c, "face")};
-    a->parent = cli_attribute(c, "bone", "parent", RBL_INT32);
-    a->type = cli_attribute(c, "bone", "type", RBL_INT32);
-    a->level = cli_attribute(c, "bone", "level", RBL_INT32);
-    a->bone_geometry = cli_attribute(c, "bone", "geometry", RBL_INT32);
-    a->transform = cli_attribute(c, "bone", "transform", RBL_MAT4);
-    a->sheet = cli_attribute(c, "bone", "sheet", RBL_BOOL);
-    a->geometry_bone = cli_attribute(c, "geometry", "bone", RBL_INT32);
-    a->vertex_start = cli_attribute(c, "geometry", "vertex_start", RBL_INT32);
-    a->geometry_vertices = cli_attribute(c, "geometry", "vertex_count", RBL_INT32);
-    a->face_start = cli_attribute(c, "geometry", "face_start", RBL_INT32);
-    a->geometry_faces = cli_attribute(c, "geometry", "face_count", RBL_INT32);
-    a->volume = cli_attribute(c, "geometry", "volume", RBL_DOUBLE);
-    a->position = cli_attribute(c, "vertex", "position", RBL_VEC3);
-    a->face_vertices = cli_attribute(c, "face", "vertices", RBL_INT32_3);
-    a->face_material = cli_attribute(c, "face", "material", RBL_INT32);
-    a->internal = cli_attribute(c, "face", "internal", RBL_BOOL);
-    return a->parent && a->type && a->bone_geometry && a->transform && a->geometry_bone && a->vertex_start &&
-           a->geometry_vertices && a->face_start && a->geometry_faces && a->volume && a->position &&
-           a->face_vertices && a->face_material;
-}
-
-/// World transforms, [bone_count][16] column-major; freed by the caller. Parents come before their children.
-static double *world_transforms(const arrays *a)
-{
-    double *world = malloc((a->bone_count + 1) * 16 * sizeof *world);
-    for (size_t b = 0; world && b < a->bone_count; b++) {
-        const double *local = a->transform + 16 * b;
-        double *out = world + 16 * b;
-        int32_t parent = a->parent[b];
-        memcpy(out, local, 16 * sizeof *out);
-        if (parent < 0 || (size_t)parent >= b) continue;
-        const double *up = world + 16 * (size_t)parent;
-        for (size_t column = 0; column < 4; column++)
-            for (size_t row = 0; row < 4; row++) {
-                out[4 * column + row] = 0;
-                for (size_t k = 0; k < 4; k++)
-                    out[4 * column + row] += up[4 * k + row] * local[4 * column + k];
-            }
-    }
-    return world;
-}
-
-static void grow_bounds(const arrays *a, size_t geometry, const double *matrix, cli_summary *s)
+static void grow_bounds(const cli_asset *a, size_t geometry, const double *matrix, cli_summary *s)
 {
     size_t begin = (size_t)a->vertex_start[geometry], end = begin + (size_t)a->geometry_vertices[geometry];
     for (size_t v = begin; v < end && v < a->vertex_count; v++) {
@@ -124,7 +56,7 @@ static size_t count_open_edges(int32_t (*edges)[3], size_t count)
 
 /// Shells and open edges of one geometry. `parent` [vertex_count] and `edges` [3 × face_count] are scratch.
 static void look_at_surface(
-    const arrays *a, size_t geometry, int32_t *parent, int32_t (*edges)[3], cli_summary *s)
+    const cli_asset *a, size_t geometry, int32_t *parent, int32_t (*edges)[3], cli_summary *s)
 {
     size_t begin = (size_t)a->face_start[geometry], end = begin + (size_t)a->geometry_faces[geometry];
     if (end > a->face_count) end = a->face_count;
@@ -154,7 +86,7 @@ static void look_at_surface(
     s->open_edges += count_open_edges(edges, edge_count);
 }
 
-static void count_faces(const arrays *a, size_t geometry, uint32_t *seen, uint32_t round, cli_summary *s)
+static void count_faces(const cli_asset *a, size_t geometry, uint32_t *seen, uint32_t round, cli_summary *s)
 {
     size_t begin = (size_t)a->face_start[geometry], end = begin + (size_t)a->geometry_faces[geometry];
     for (size_t f = begin; f < end && f < a->face_count; f++) {
@@ -168,35 +100,19 @@ static void count_faces(const arrays *a, size_t geometry, uint32_t *seen, uint32
     }
 }
 
-static bool ranges_are_good(const arrays *a)
-{
-    for (size_t g = 0; g < a->geometry_count; g++) {
-        int64_t v = (int64_t)a->vertex_start[g] + a->geometry_vertices[g],
-                f = (int64_t)a->face_start[g] + a->geometry_faces[g];
-        if (a->vertex_start[g] < 0 || a->geometry_vertices[g] < 0 || v > (int64_t)a->vertex_count)
-            return false;
-        if (a->face_start[g] < 0 || a->geometry_faces[g] < 0 || f > (int64_t)a->face_count) return false;
-    }
-    for (size_t i = 0; i < 3 * a->face_count; i++)
-        if (a->face_vertices[i] < 0 || (size_t)a->face_vertices[i] >= a->vertex_count) return false;
-    for (size_t b = 0; b < a->bone_count; b++)
-        if (a->bone_geometry[b] >= (int64_t)a->geometry_count) return false;
-    return true;
-}
-
 rbl_status cli_summarize(const rbl_collection *collection, bool surfaces, cli_summary *s)
 {
-    arrays a;
-    *s = (cli_summary){.smallest = -1, .largest = -1};
+    cli_asset a;
+    *s = (cli_summary){.smallest = -1, .largest = -1, .first_open = -1};
     for (size_t k = 0; k < 3; k++) {
         s->min[k] = INFINITY;
         s->max[k] = -INFINITY;
     }
-    if (!get_arrays(collection, &a) || !ranges_are_good(&a)) return RBL_ERR_COLLECTION;
+    if (!cli_get_asset(collection, &a)) return RBL_ERR_COLLECTION;
     s->bones = a.bone_count;
     s->hulls = rbl_collection_group_size(collection, "convex");
     s->materials = rbl_collection_group_size(collection, "material");
-    double *world = world_transforms(&a);
+    double *world = cli_world_transforms(&a);
     uint32_t *seen = calloc(s->materials + 1, sizeof *seen);
     int32_t *parent = surfaces ? calloc(a.vertex_count + 1, sizeof *parent) : NULL;
     int32_t(*edges)[3] = surfaces ? calloc(3 * a.face_count + 1, sizeof *edges) : NULL;
@@ -216,7 +132,9 @@ rbl_status cli_summarize(const rbl_collection *collection, bool surfaces, cli_su
             continue;
         }
         s->pieces++;
+        size_t open_before = s->open_edges;
         if (surfaces) look_at_surface(&a, g, parent, edges, s);
+        if (s->open_edges > open_before && !s->open_pieces++) s->first_open = (int32_t)b;
         double volume = a.volume[g];
         s->volume += volume;
         if (s->smallest < 0 || volume < s->smallest_volume) {
