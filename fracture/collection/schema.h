@@ -36,7 +36,9 @@
 /// | face.material | INT32 | element of material |
 /// | face.internal | BOOL | made by a cut |
 /// | face.origin | INT32 | internal faces: which planar cut made it (facets of one plane share it), else −1 |
-/// | corner.normal | FLOAT_3 | 3 corners a face: corner 3·f + k belongs to face f's vertex k; unit length |
+/// | corner.normal | FLOAT_3 | 3 corners a face: corner 3·f + k belongs to face f's vertex k; unit length, shorter where a cut
+///   interpolated it (its direction is the normal, and that of a point on a face the direction of the
+///   corners' weighted sum) |
 /// | corner.tangent | FLOAT_4 | optional; w = ±1 |
 /// | corner.uv0 … uv7 | FLOAT_2 | optional |
 /// | corner.color | FLOAT_4 | optional, linear RGBA 0 … 1 |
@@ -95,7 +97,7 @@ rbl_status rbli_collection_create_empty_asset(rbl_context *ctx, rbl_collection *
 typedef enum rbli_validate_level {
     /// Types, lengths, index ranges, hierarchy (no cycle, levels, unique names), finite numbers.
     RBLI_VALIDATE_RANGES = 1,
-    /// Ranges cover, faces stay inside their geometry, unit normals, volumes and bounds agree; no piece below
+    /// Ranges cover, faces stay inside their geometry, normals are none longer than 1, volumes and bounds agree; no piece below
     /// a piece.
     RBLI_VALIDATE_GEOMETRY = 2,
     /// Every rigid bone that is not a sheet is closed; hulls are closed and convex.

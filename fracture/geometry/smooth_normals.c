@@ -198,10 +198,12 @@ done:
     return status;
 }
 
-/// Takes out what lies along n.
+/// Takes out what lies along n, of any length.
 static void flatten(double v[3], const float n[3])
 {
     double along = v[0] * (double)n[0] + v[1] * (double)n[1] + v[2] * (double)n[2];
+    double square = (double)n[0] * (double)n[0] + (double)n[1] * (double)n[1] + (double)n[2] * (double)n[2];
+    if (square > 0) along /= square;
     for (int k = 0; k < 3; k++)
         v[k] -= along * (double)n[k];
 }

@@ -25,7 +25,7 @@ rbl_status rbli_smooth_normals(rbl_context *ctx, const rbli_mesh_view *mesh, con
 /// by the triangles' angles in the plane across the normal. Triangles without area in UV space belong to any
 /// orientation and take the tangent of their neighbours. w is that of glTF, whose v grows downwards: bitangent = w · normal ×
 /// tangent points to smaller v.
-/// @param normals, uvs [3·triangle_count] @param tangents [3·triangle_count]
+/// @param normals, uvs [3·triangle_count], normals of any length @param tangents [3·triangle_count]
 /// @return RBL_OK · RBL_ERR_NO_MEMORY · RBL_ERR_CANCELLED. Threads: reentrant. Deterministic. Cost: near linear.
 rbl_status rbli_corner_tangents(rbl_context *ctx, const rbli_mesh_view *mesh, const int32_t *opposite,
     const float (*normals)[3], const float (*uvs)[2], float (*tangents)[4]);

@@ -20,7 +20,7 @@ typedef enum rbli_collider_form {
 
 /// Wavefront OBJ: an object per rigid bone with geometry, in bone order, each with its own vertices, which
 /// its faces share; world positions, numbers that read back to the same bits; vt (v upwards, as OBJ has it)
-/// and vn; usemtl.
+/// and vn (shorter than 1 where a cut interpolated them, as in corner.normal); usemtl.
 /// @param mtl_name  what `mtllib` names; NULL: neither mtllib nor usemtl
 /// @param colliders RBLI_COLLIDERS_UCX adds objects after each piece; others add nothing
 /// @return RBL_OK · RBL_ERR_COLLECTION · RBL_ERR_NO_MEMORY · RBL_ERR_CANCELLED

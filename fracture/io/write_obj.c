@@ -66,8 +66,11 @@ static rbl_status put_normals(obj_writer *writer, size_t bone, size_t first_corn
 {
     const double *world = writer->view->world[bone];
     bool identity = rbli_transform_is_identity(world);
-    double m[9];
+    double m[9], square = 0;
     rbli_transform_normal_matrix(world, m);
+    for (int i = 0; i < 9; i++)
+        square += m[i] * m[i];
+    double scale = square > 0 && isfinite(square) ? sqrt(square / 3) : 1; /* rotations keep all lengths */
     rbli_float_table_reset(&writer->normals, corner_count);
     for (size_t c = 0; c < corner_count; c++) {
         if (rbli_poll(writer->ctx, c) != RBL_OK) return RBL_ERR_CANCELLED;
@@ -77,12 +80,10 @@ static rbl_status put_normals(obj_writer *writer, size_t bone, size_t first_corn
         if (writer->normals.count == before) continue;
         float moved[3] = {n[0], n[1], n[2]};
         if (!identity) {
-            double sum[3];
-            for (int k = 0; k < 3; k++)
-                sum[k] = m[3 * k] * (double)n[0] + m[3 * k + 1] * (double)n[1] + m[3 * k + 2] * (double)n[2];
-            double length = sqrt(sum[0] * sum[0] + sum[1] * sum[1] + sum[2] * sum[2]);
-            for (int k = 0; k < 3; k++)
-                moved[k] = length > 0 ? (float)(sum[k] / length) : 0;
+            for (int k = 0; k < 3; k++) /* the same factor for all, so that sums keep their directions */
+                moved[k] = (float)((m[3 * k] * (double)n[0] + m[3 * k + 1] * (double)n[1] +
+                                       m[3 * k + 2] * (double)n[2]) /
+                                   scale);
         }
         rbli_put(&writer->text, "vn");
         for (int k = 0; k < 3; k++) {

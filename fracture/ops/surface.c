@@ -10,6 +10,7 @@
 #include "fracture/collection/material.h"
 
 enum { FACE_GRAIN = 8192 };
+#define LEAST_NORMAL 1e-4
 
 /// Number of floating-point components of a type and whether they are doubles; 0 for other types.
 static int float_components(rbl_type type, bool *is_double)
@@ -59,16 +60,15 @@ typedef struct corner_job {
     char *out;
     size_t bytes; /* of one element */
     int components;
-    bool is_double, unit;
+    bool is_double, normal;
 } corner_job;
 
-static void make_unit(float normal[3])
+/// Whether a normal has a direction: those of the old corners may cancel each other out.
+static bool has_direction(const float normal[3])
 {
-    double length =
-        sqrt((double)normal[0] * normal[0] + (double)normal[1] * normal[1] + (double)normal[2] * normal[2]);
-    if (length > 0)
-        for (int k = 0; k < 3; k++)
-            normal[k] = (float)(normal[k] / length);
+    double square =
+        (double)normal[0] * normal[0] + (double)normal[1] * normal[1] + (double)normal[2] * normal[2];
+    return square > LEAST_NORMAL * LEAST_NORMAL;
 }
 
 static void carry_corner(const corner_job *job, size_t face, int corner, const double weights[3])
@@ -78,8 +78,7 @@ static void carry_corner(const corner_job *job, size_t face, int corner, const d
     int32_t source[3] = {3 * old_face, 3 * old_face + 1, 3 * old_face + 2};
     if (job->components) {
         blend(job->old, out, job->components, job->is_double, source, weights);
-        if (job->unit) make_unit((float *)out);
-        return;
+        if (!job->normal || has_direction((const float *)out)) return;
     }
     int best = weights[1] > weights[0] ? 1 : 0;
     if (weights[2] > weights[best]) best = 2;
@@ -124,7 +123,7 @@ static rbl_status replace_corners(
         corner_job job = {
             .map = map, .old = rbli_buffer_data(buffer), .out = out, .bytes = rbl_type_bytes(type)};
         job.components = float_components(type, &job.is_double);
-        job.unit = type == RBL_FLOAT_3 && strcmp(name, "normal") == 0;
+        job.normal = type == RBL_FLOAT_3 && strcmp(name, "normal") == 0;
         RBL_TRY(rbli_parallel_for(ctx, map->face_count, FACE_GRAIN, carry_corners, &job));
     }
 done:

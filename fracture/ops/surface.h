@@ -22,8 +22,10 @@ typedef struct rbli_surface_map {
 
 /// Replaces the groups vertex, face and corner. Attributes of floating point are interpolated on the old
 /// face, others come from the old vertex, face or the old corner of the largest weight; new vertices and
-/// faces without a source get zeros. vertex.position and face.vertices are the map's; normals are made unit
-/// again.
+/// faces without a source get zeros. vertex.position and face.vertices are the map's. Normals are interpolated
+/// like all else and not made unit again: so the new face, interpolated in turn, has the old one's normal at
+/// every point, in direction and length. Where normals cancel each other out, a new corner takes that of the
+/// nearest old one.
 /// @param collection changed in place, on success only as a whole
 /// @return RBL_OK · RBL_ERR_NO_MEMORY · RBL_ERR_CANCELLED
 /// Threads: uses the context's pool. Same bytes for any thread count. Cost: O(vertices + faces).

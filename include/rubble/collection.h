@@ -82,7 +82,7 @@ RBL_API rbl_status rbl_collection_world_transforms(
 
 typedef enum rbl_validate_level {
     RBL_VALIDATE_RANGES = 1,   /* types, lengths, index ranges, hierarchy, finite numbers */
-    RBL_VALIDATE_GEOMETRY = 2, /* and ranges cover, unit normals, volumes and bounds agree */
+    RBL_VALIDATE_GEOMETRY = 2, /* and ranges cover, normals at most 1 long, volumes and bounds agree */
     RBL_VALIDATE_CLOSED = 3,   /* and every piece is closed, hulls are convex */
 } rbl_validate_level;
 /// @return RBL_OK · RBL_ERR_COLLECTION, told with group, attribute and element

@@ -4,8 +4,8 @@
   check_textures.py RUBBLE [--validate]
 
 Each model of ../shared/models is cut into pieces and written. The images of the .glb and beside the .obj must be the bytes of
-the source. At 1,000 random points on the outside of the pieces, UV and normal in the .glb must be those of a triangle of the source
-at that point. Nothing is shared with rubble: both files are read here. With --validate, gltf-validator (npm) must find no
+the source. At 1,000 random points on the outside of the pieces, UV and normal in the .glb and the .obj must be those of a triangle
+of the source at that point, the normal being the direction of the corners' weighted sum. Nothing is shared with rubble: both files are read here. With --validate, gltf-validator (npm) must find no
 error. Exits with 77 when the models are not there."""
 import json
 import math
@@ -85,6 +85,9 @@ def read_glb(path):
                 moved = [m[r] * n[0] + m[4 + r] * n[1] + m[8 + r] * n[2] for r in range(3)]  # no model has skewed nodes
                 size = math.sqrt(sum(x * x for x in moved)) or 1
                 normals.append(tuple(x / size for x in moved))
+            if "_NORMAL_LENGTH" in attributes:  # what cuts made: weights of corners in the sum
+                lengths = accessor(attributes["_NORMAL_LENGTH"])
+                normals = [tuple(length * x for x in n) for n, length in zip(normals, lengths)]
             uvs = accessor(attributes["TEXCOORD_0"]) if "TEXCOORD_0" in attributes else [(0, 0)] * len(positions)
             indices = accessor(part["indices"])
             for i in range(0, len(indices), 3):
@@ -103,8 +106,8 @@ def read_glb(path):
     return triangles, images, document
 
 
-def read_obj(path):
-    positions, uvs, normals, triangles, images = [], [], [], [], []
+def read_obj(path, unit=True):
+    positions, uvs, normals, triangles, images, name = [], [], [], [], [], ""
     for line in open(path):
         words = line.split()
         if not words:
@@ -115,8 +118,10 @@ def read_obj(path):
             uvs.append((float(words[1]), 1 - float(words[2])))
         elif words[0] == "vn":
             n = list(map(float, words[1:4]))
-            size = math.sqrt(sum(x * x for x in n)) or 1
+            size = (math.sqrt(sum(x * x for x in n)) or 1) if unit else 1
             normals.append(tuple(x / size for x in n))
+        elif words[0] == "usemtl":
+            name = words[1]
         elif words[0] == "mtllib":
             for entry in open(os.path.join(os.path.dirname(path), words[1])):
                 if entry.strip().startswith("map_Kd"):
@@ -128,7 +133,7 @@ def read_obj(path):
                 corners.append((positions[numbers[0] - 1], normals[numbers[2] - 1] if numbers[2] else None,
                                 uvs[numbers[1] - 1] if numbers[1] else (0, 0)))
             for i in range(1, len(corners) - 1):
-                triangles.append(("", [corners[0], corners[i], corners[i + 1]]))
+                triangles.append((name, [corners[0], corners[i], corners[i + 1]]))
     return triangles, images
 
 
@@ -249,7 +254,9 @@ def check(rubble, name, work):
     need(open(os.path.join(out, "b.glb"), "rb").read() == first, "the .glb of the .rbl is another one")
     uv, normal, lost = check_points(pieces, source, name)
     print(f"{name}: {len(images)} images, {POINTS - lost} points, UVs within {uv:.2g}, normals within {normal:.2g}, {lost} not on the source")
-    return uv, normal, lost, os.path.join(out, "a.glb")
+    other = check_points(read_obj(os.path.join(out, "a.obj"), unit=False)[0], source, name)
+    print(f"  .obj: UVs within {other[0]:.2g}, normals within {other[1]:.2g}, {other[2]} not on the source")
+    return max(uv, other[0]), max(normal, other[1]), lost + other[2], os.path.join(out, "a.glb")
 
 
 def validate(path, work):
