@@ -23,6 +23,7 @@ int cli_eval(int argc, char **argv);
 int cli_check(int argc, char **argv);
 int cli_dot(int argc, char **argv);
 int cli_explain(int argc, char **argv);
+int cli_farm(int argc, char **argv);
 int cli_fmt(int argc, char **argv);
 int cli_inspect(int argc, char **argv);
 int cli_migrate(int argc, char **argv);

@@ -97,6 +97,15 @@ bool cli_write_file(const char *path, const void *data, size_t bytes)
     return good;
 }
 
+void cli_make_folders(char *path)
+{
+    for (char *slash = path + 1; *path && (slash = strchr(slash, '/')) != NULL; slash++) {
+        *slash = '\0';
+        mkdir(path, 0777);
+        *slash = '/';
+    }
+}
+
 bool cli_would_replace(const char *output, const char *input)
 {
     struct stat out, in;

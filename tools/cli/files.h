@@ -12,6 +12,8 @@ char *cli_read_file(const char *path, size_t *bytes);
 /// Puts `bytes` of `data` at `path`, whole or not at all; the rights of a file that is there stay, and a link
 /// stays a link. What is no plain file (/dev/stdout, a pipe) is written as it is. Failure is told.
 bool cli_write_file(const char *path, const void *data, size_t bytes);
+/// Makes the folders that lead to a file. What goes wrong shows when the file is written.
+void cli_make_folders(char *path);
 /// True, and told, when what is to be written to `output` (NULL: nothing) would take the place of `input`.
 bool cli_would_replace(const char *output, const char *input);
 

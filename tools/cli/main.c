@@ -34,6 +34,7 @@ static const struct {
     {"check", cli_check, "look for mistakes in a graph without running it"},
     {"dot", cli_dot, "draw a graph as DOT or mermaid, with times and outcomes of a run"},
     {"explain", cli_explain, "say what an evaluation would run, and why"},
+    {"farm", cli_farm, "make a batch on the machines of Slurm or Kubernetes"},
     {"fmt", cli_fmt, "write graph files in their canonical form"},
     {"inspect", cli_inspect, "show what is in a mesh or a .rbl file"},
     {"migrate", cli_migrate, "turn nodes of old versions in a graph file into the newest"},

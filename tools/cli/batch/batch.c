@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tools/cli/batch/journal.h"
 #include "tools/cli/batch/report.h"
 #include "tools/cli/batch/thumbnail.h"
 
@@ -100,6 +101,7 @@ static bool read_chunk(const char *text, batch_settings *s)
             text);
     else if (!good)
         cli_error("--chunk needs I/N with I from 1 to N, not \"%s\"", text);
+    s->chunked = text != NULL;
     s->chunk = index - 1;
     s->chunk_count = count;
     return good;
@@ -201,11 +203,14 @@ static int run_list(batch *b, const arguments *a)
     }
     if (a->dry_run) return print_list(b);
     batch_catch_signals();
-    if (!batch_run(b)) {
+    batch_journal_open(b);
+    bool good = batch_run(b), written = good && batch_report_write(b);
+    batch_journal_close(b);
+    if (!good) {
         cli_error("%s", rbl_status_text(RBL_ERR_NO_MEMORY));
         return EXIT_EVALUATION;
     }
-    return tell_end(b, batch_report_write(b));
+    return tell_end(b, written);
 }
 
 static int run(const arguments *a, const batch_settings *s)

@@ -47,7 +47,8 @@ typedef struct batch_settings {
     bool resume, stop_on_failure, fail_on_warning, no_cache, thumbnails;
     size_t memory;
     int thread_count;
-    uint64_t chunk, chunk_count; /* this process makes chunk number `chunk` of `chunk_count` */
+    bool chunked;                /* --chunk was given, */
+    uint64_t chunk, chunk_count; /* and this process makes chunk number `chunk` of `chunk_count` */
 } batch_settings;
 
 enum { BATCH_MOST_WORKERS = 256 };
@@ -92,6 +93,8 @@ typedef struct batch {
     double began;
     double weight_all, weight_ended; /* for the time that is left */
     bool line_shown;
+    int journal; /* of the chunk, or −1 */
+    bool journal_begun, journal_failed;
     batch_worker workers[BATCH_MOST_WORKERS];
     size_t worker_count;
 } batch;

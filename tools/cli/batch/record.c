@@ -112,21 +112,12 @@ static cJSON *make_record(batch *b, const batch_asset *asset, const batch_result
     return record;
 }
 
-static void make_folders(char *path)
-{
-    for (char *slash = path + 1; (slash = strchr(slash, '/')) != NULL; slash++) {
-        *slash = '\0';
-        mkdir(path, 0777); /* what goes wrong shows when the file is written */
-        *slash = '/';
-    }
-}
-
 bool batch_record_write(batch *b, const batch_asset *asset, const batch_result *result, rbl_graph *graph,
     const rbl_run *run, const char *folder)
 {
     cJSON *record = make_record(b, asset, result, graph, run, folder);
     char *text = record ? cJSON_Print(record) : NULL, *path = path_in(folder, record_name);
-    if (path) make_folders(path);
+    if (path) cli_make_folders(path);
     if (!text || !path) cli_error("%s/%s: %s", folder, record_name, rbl_status_text(RBL_ERR_NO_MEMORY));
     bool good = text && path && cli_write_file(path, text, strlen(text));
     cJSON_Delete(record);

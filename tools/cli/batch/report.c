@@ -327,7 +327,7 @@ static bool write_all(const char *folder, const char *stem, const cJSON *summary
 bool batch_report_write(const batch *b)
 {
     char stem[64] = "batch";
-    if (b->settings->chunk_count > 1)
+    if (b->settings->chunked)
         snprintf(stem, sizeof stem, "batch-%llu-of-%llu", (unsigned long long)b->settings->chunk + 1,
             (unsigned long long)b->settings->chunk_count);
     cJSON *assets = cJSON_CreateArray();

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "tools/cli/batch/batch.h"
+#include "tools/cli/batch/journal.h"
 #include "tools/cli/batch/record.h"
 #include "tools/cli/batch/thumbnail.h"
 #include "tools/cli/results.h"
@@ -318,6 +319,7 @@ static void take_asset(batch *b, batch_worker *worker, size_t asset, bool alone)
     if (batch_interrupted()) { /* before the reset, which forgot it */
         result->state = BATCH_NOT_RUN;
     } else {
+        batch_journal_start(b, what);
         pthread_mutex_unlock(&b->mutex);
         status = make_asset(b, worker, what, result);
         pthread_mutex_lock(&b->mutex);
@@ -335,6 +337,7 @@ static void take_asset(batch *b, batch_worker *worker, size_t asset, bool alone)
         b->cached += result->state == BATCH_DONE && result->nodes_ran == 0;
         b->failed += batch_state_is_failure(result->state);
         b->weight_ended += weight_of(what);
+        batch_journal_asset(b, what, result);
         batch_tell_ended(b, asset);
         if (b->settings->stop_on_failure && batch_state_is_failure(result->state)) b->stopping = true;
     }
