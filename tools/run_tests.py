@@ -277,6 +277,7 @@ def full_stage(report, rubble, shared):
         fuzzers(report, "build-fuzz", 20)
     if rubble:
         counted(report, "viewer", [sys.executable, "tests/view/run_view.py", rubble])
+        counted(report, "loaders", [sys.executable, "tests/foreign/run_loaders.py", rubble])
         counted(report, "blender", [sys.executable, "tests/foreign/run_blender.py", rubble])
         data_suites(report, rubble, shared, "1000")
 

@@ -230,20 +230,18 @@ static void put_binding(usda_writer *w, size_t depth, int32_t material)
     rbli_put(&w->text, ">\n");
 }
 
-/// Subsets of faces where a piece has several materials; returns that of all faces, or −1.
+/// Counts the faces of each material of a piece; returns the one of most faces, or −1 when a face has none.
 static int32_t count_materials(usda_writer *w, int32_t g, int32_t *kinds)
 {
     const rbli_asset_view *view = &w->view;
-    int32_t last = -1;
+    int32_t most = -1;
     *kinds = 0;
     memset(w->face_count, 0, (view->material_count + 1) * sizeof *w->face_count);
-    for (int32_t f = 0; view->face_material && f < view->face_counts[g]; f++) {
-        int32_t m = view->face_material[view->face_start[g] + f];
-        if (w->face_count[m + 1]++ > 0) continue;
-        ++*kinds;
-        last = m;
-    }
-    return last;
+    for (int32_t f = 0; view->face_material && f < view->face_counts[g]; f++)
+        *kinds += w->face_count[view->face_material[view->face_start[g] + f] + 1]++ == 0;
+    for (size_t m = 0; m < view->material_count && w->face_count[0] == 0; m++)
+        if (w->face_count[m + 1] > (most < 0 ? 0 : w->face_count[most + 1])) most = (int32_t)m;
+    return most;
 }
 
 static void put_subsets(usda_writer *w, size_t depth, int32_t g)
@@ -307,7 +305,8 @@ static void put_mesh(usda_writer *w, size_t depth, size_t bone)
     if (view->colors)
         put_corners(w, depth + 1, "color3f", "displayColor", view->colors[0], 4, 3, first, corners, false);
     rbli_usda_line(w, depth + 1, "uniform token subdivisionScheme = \"none\"");
-    if (kinds == 1 && material >= 0) put_binding(w, depth + 1, material);
+    /* Where subsets bind materials of their own, this one is for programs that take one material a mesh. */
+    if (material >= 0) put_binding(w, depth + 1, material);
     if (kinds > 1)
         rbli_usda_line(w, depth + 1, "uniform token subsetFamily:materialBind:familyType = \"partition\"");
     if (kinds > 1) put_subsets(w, depth + 1, g);
@@ -399,8 +398,13 @@ static void put_transform(usda_writer *w, size_t depth, size_t bone)
     rbli_usda_line(w, depth, "uniform token[] xformOpOrder = [\"xformOp:transform\"]");
 }
 
+/// The name before it became an identifier: for people, and for programs.
 static void put_old_name(usda_writer *w, size_t depth, const char *name)
 {
+    rbli_usda_indent(w, depth);
+    rbli_put(&w->text, "displayName = ");
+    put_string(w, name);
+    rbli_put(&w->text, "\n");
     rbli_usda_line(w, depth, "customData = {");
     rbli_usda_indent(w, depth + 1);
     rbli_put(&w->text, "string name = ");
