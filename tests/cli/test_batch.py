@@ -16,7 +16,7 @@ import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 RUBBLE = os.path.abspath(sys.argv[1]) if len(sys.argv) > 1 else os.path.join(ROOT, "build", "rubble")
-SLOW = bool(os.environ.get("RUBBLE_SLOW"))
+NIGHTLY = os.environ.get("RUBBLE_NIGHTLY", "0") not in ("", "0")
 SEED = int(os.environ.get("RUBBLE_SEED") or random.randrange(1 << 30))
 CUBE = "".join(f"v {x} {y} {z}\n" for x in (0, 1) for y in (0, 1) for z in (0, 1)) + "".join(
     f"f {f}\n" for f in ("1 2 4 3", "5 7 8 6", "1 5 6 2", "3 4 8 7", "1 3 7 5", "2 6 8 4"))
@@ -264,7 +264,7 @@ def test_killed_batches_are_resumed_to_the_same_result(folder):
     prepare(folder, ("a", "b"))
     ask = ["g.json", "--over", "mesh=props/*.obj", "--over", "seed=0..4", "--set", "pieces=200"]
     batch(folder, *ask, "--out", "good").expect(0, "10 done")
-    for _ in range(200 if SLOW else 12):
+    for _ in range(200 if NIGHTLY else 12):
         process = subprocess.Popen([RUBBLE, "batch", *ask, "--resume"], cwd=folder, stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL)
         time.sleep(draw.random() * 0.25)
