@@ -181,6 +181,37 @@ void rbli_transform_normal_matrix(const double m[16], double out[9])
         }
 }
 
+rbli_world_map rbli_world_map_of(const rbli_asset_view *view, size_t bone)
+{
+    rbli_world_map map = {
+        .transform = view->world[bone], .identity = rbli_transform_is_identity(view->world[bone])};
+    map.mirrored = rbli_transform_determinant(map.transform) < 0;
+    double square = 0;
+    rbli_transform_normal_matrix(map.transform, map.normal);
+    for (int i = 0; i < 9; i++)
+        square += map.normal[i] * map.normal[i];
+    double scale = square > 0 && isfinite(square) ? sqrt(square / 3) : 1;
+    for (int i = 0; i < 9; i++)
+        map.normal[i] /= scale;
+    return map;
+}
+
+void rbli_world_point(const rbli_world_map *map, const double p[3], double out[3])
+{
+    double moved[3];
+    rbli_transform_point(map->transform, p, moved);
+    memcpy(out, map->identity ? p : moved, sizeof moved);
+}
+
+void rbli_world_normal(const rbli_world_map *map, const float n[3], float out[3])
+{
+    float moved[3];
+    for (int k = 0; k < 3; k++)
+        moved[k] = (float)(map->normal[3 * k] * (double)n[0] + map->normal[3 * k + 1] * (double)n[1] +
+                           map->normal[3 * k + 2] * (double)n[2]);
+    memcpy(out, map->identity ? n : moved, sizeof moved);
+}
+
 double rbli_transform_determinant(const double m[16])
 {
     return m[0] * (m[5] * m[10] - m[9] * m[6]) - m[4] * (m[1] * m[10] - m[9] * m[2]) +

@@ -46,6 +46,17 @@ void rbli_transform_point(const double m[16], const double p[3], double out[3]);
 bool rbli_transform_is_identity(const double m[16]);
 /// Determinant of the linear part.
 double rbli_transform_determinant(const double m[16]);
+/// How a bone's geometry gets into the world.
+typedef struct rbli_world_map {
+    const double *transform; /* borrowed from the view */
+    double normal[9];        /* for normals, row-major; rotations keep all lengths */
+    bool identity, mirrored; /* mirrored: corners of faces are taken in the order 0, 2, 1 */
+} rbli_world_map;
+rbli_world_map rbli_world_map_of(const rbli_asset_view *view, size_t bone);
+void rbli_world_point(const rbli_world_map *map, const double p[3], double out[3]);
+/// Linear, so that weighted sums of normals keep their directions.
+void rbli_world_normal(const rbli_world_map *map, const float n[3], float out[3]);
+
 /// Normals' matrix, row-major: the inverse transpose of the linear part, up to a positive factor.
 void rbli_transform_normal_matrix(const double m[16], double out[9]);
 

@@ -47,6 +47,25 @@ bool *rbli_mtl_images(rbl_context *ctx, const rbl_collection *collection);
 /// `collider` and the number of `collision_samples` are written where the attributes exist.
 rbl_status rbli_write_json(rbl_context *ctx, const rbl_collection *collection, rbli_file_writer *out);
 
+typedef struct rbli_stl_report {
+    size_t triangles, collapsed_triangles; /* written; left out because two corners meet in float */
+} rbli_stl_report;
+
+/// Binary STL: the triangles of all pieces, in the order of bones, in the world, with the triangles' own
+/// normals. It holds neither names nor materials, nor who a triangle belongs to; numbers are floats.
+/// @param report filled on success; may be NULL
+/// @return RBL_OK · RBL_ERR_COLLECTION · RBL_ERR_LIMIT · RBL_ERR_NO_MEMORY · RBL_ERR_CANCELLED
+rbl_status rbli_write_stl(
+    rbl_context *ctx, const rbl_collection *collection, rbli_file_writer *out, rbli_stl_report *report);
+
+/// Binary PLY (little endian): all pieces in the world. Vertices have double x, y, z, float nx, ny, nz (as
+/// corner.normal, at most 1 long), float s, t of the first UV set (t upwards) and uchar red, green, blue,
+/// alpha where the collection has them; corners of a vertex that differ in these are vertices of their own with the
+/// same position. Faces have vertex_indices, and int piece (the bone), int material (or −1) and uchar
+/// internal. Names stand in comments, `comment piece 3 NAME` and `comment material 0 NAME`.
+/// @return as rbli_write_stl
+rbl_status rbli_write_ply(rbl_context *ctx, const rbl_collection *collection, rbli_file_writer *out);
+
 typedef struct rbli_glb_report {
     size_t triangles;           /* written */
     size_t collapsed_triangles; /* left out because two corners meet in float */

@@ -30,16 +30,14 @@ static void put_position(obj_writer *writer, const double p[3])
     rbli_put(&writer->text, "\n");
 }
 
-static rbl_status put_positions(obj_writer *writer, size_t bone, int32_t geometry)
+static rbl_status put_positions(obj_writer *writer, const rbli_world_map *map, int32_t geometry)
 {
     const rbli_asset_view *view = writer->view;
-    bool identity = rbli_transform_is_identity(view->world[bone]);
     for (int32_t i = 0; i < view->vertex_counts[geometry]; i++) {
         if (rbli_poll(writer->ctx, (size_t)i) != RBL_OK) return RBL_ERR_CANCELLED;
-        const double *local = view->positions[view->vertex_start[geometry] + i];
         double moved[3];
-        rbli_transform_point(view->world[bone], local, moved);
-        put_position(writer, identity ? local : moved);
+        rbli_world_point(map, view->positions[view->vertex_start[geometry] + i], moved);
+        put_position(writer, moved);
     }
     return RBL_OK;
 }
@@ -62,29 +60,18 @@ static rbl_status put_uvs(obj_writer *writer, size_t first_corner, size_t corner
     return RBL_OK;
 }
 
-static rbl_status put_normals(obj_writer *writer, size_t bone, size_t first_corner, size_t corner_count)
+static rbl_status put_normals(
+    obj_writer *writer, const rbli_world_map *map, size_t first_corner, size_t corner_count)
 {
-    const double *world = writer->view->world[bone];
-    bool identity = rbli_transform_is_identity(world);
-    double m[9], square = 0;
-    rbli_transform_normal_matrix(world, m);
-    for (int i = 0; i < 9; i++)
-        square += m[i] * m[i];
-    double scale = square > 0 && isfinite(square) ? sqrt(square / 3) : 1; /* rotations keep all lengths */
     rbli_float_table_reset(&writer->normals, corner_count);
     for (size_t c = 0; c < corner_count; c++) {
         if (rbli_poll(writer->ctx, c) != RBL_OK) return RBL_ERR_CANCELLED;
         const float *n = writer->view->normals[first_corner + c];
         uint32_t before = writer->normals.count;
+        float moved[3];
         writer->corner_normals[c] = rbli_float_table_add(&writer->normals, n);
         if (writer->normals.count == before) continue;
-        float moved[3] = {n[0], n[1], n[2]};
-        if (!identity) {
-            for (int k = 0; k < 3; k++) /* the same factor for all, so that sums keep their directions */
-                moved[k] = (float)((m[3 * k] * (double)n[0] + m[3 * k + 1] * (double)n[1] +
-                                       m[3 * k + 2] * (double)n[2]) /
-                                   scale);
-        }
+        rbli_world_normal(map, n, moved);
         rbli_put(&writer->text, "vn");
         for (int k = 0; k < 3; k++) {
             rbli_put(&writer->text, " ");
@@ -123,10 +110,9 @@ static char *put_number(char *at, size_t number)
     return at;
 }
 
-static rbl_status put_faces(obj_writer *writer, size_t bone, int32_t geometry)
+static rbl_status put_faces(obj_writer *writer, bool mirrored, int32_t geometry)
 {
     const rbli_asset_view *view = writer->view;
-    bool mirrored = rbli_transform_determinant(view->world[bone]) < 0;
     int32_t first_face = view->face_start[geometry], first_vertex = view->vertex_start[geometry];
     for (int32_t i = 0; i < view->face_counts[geometry]; i++) {
         if (rbli_poll(writer->ctx, (size_t)i) != RBL_OK) return RBL_ERR_CANCELLED;
@@ -164,11 +150,12 @@ static rbl_status put_piece(obj_writer *writer, size_t bone)
     int32_t geometry = view->geometry[bone];
     size_t first_corner = 3 * (size_t)view->face_start[geometry];
     size_t corner_count = 3 * (size_t)view->face_counts[geometry];
+    rbli_world_map map = rbli_world_map_of(view, bone);
     put_name(writer, "o", rbli_collection_string(view->collection, "bone", "name", bone));
-    RBL_TRY(put_positions(writer, bone, geometry));
+    RBL_TRY(put_positions(writer, &map, geometry));
     if (view->uvs[0]) RBL_TRY(put_uvs(writer, first_corner, corner_count));
-    if (view->normals) RBL_TRY(put_normals(writer, bone, first_corner, corner_count));
-    RBL_TRY(put_faces(writer, bone, geometry));
+    if (view->normals) RBL_TRY(put_normals(writer, &map, first_corner, corner_count));
+    RBL_TRY(put_faces(writer, map.mirrored, geometry));
     writer->vertices_before += (size_t)view->vertex_counts[geometry];
     writer->uvs_before += writer->uvs.count;
     writer->normals_before += writer->normals.count;
@@ -181,8 +168,7 @@ done:
 static void put_hull(
     obj_writer *writer, size_t bone, const char *prefix, size_t number, const rbli_hull_view *hull)
 {
-    const double *world = writer->view->world[bone];
-    bool identity = rbli_transform_is_identity(world), mirrored = rbli_transform_determinant(world) < 0;
+    rbli_world_map map = rbli_world_map_of(writer->view, bone);
     char digits[24];
     snprintf(digits, sizeof digits, "_%02zu", number);
     rbli_put(&writer->text, "o ");
@@ -192,16 +178,16 @@ static void put_hull(
     rbli_put(&writer->text, "\n");
     for (size_t i = 0; i < hull->point_count; i++) {
         double moved[3];
-        rbli_transform_point(world, hull->points[i], moved);
-        put_position(writer, identity ? hull->points[i] : moved);
+        rbli_world_point(&map, hull->points[i], moved);
+        put_position(writer, moved);
     }
     for (size_t t = 0; t < hull->triangle_count; t++) {
         char line[80], *at = line;
         *at++ = 'f';
         for (int k = 0; k < 3; k++) {
             *at++ = ' ';
-            at = put_number(
-                at, writer->vertices_before + (size_t)hull->triangles[t][mirrored && k > 0 ? 3 - k : k] + 1);
+            at = put_number(at,
+                writer->vertices_before + (size_t)hull->triangles[t][map.mirrored && k > 0 ? 3 - k : k] + 1);
         }
         *at++ = '\n';
         rbli_put_bytes(&writer->text, line, (size_t)(at - line));

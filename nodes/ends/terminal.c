@@ -14,8 +14,17 @@
 #include "fracture/ops/hulls.h"
 #include "rubble/node.h"
 
-typedef enum file_kind { FILE_RBL, FILE_GLB, FILE_OBJ, FILE_USDA, FILE_JSON, FILE_UNKNOWN } file_kind;
-static const char *const extensions[] = {".rbl", ".glb", ".obj", ".usda", ".json", NULL};
+typedef enum file_kind {
+    FILE_RBL,
+    FILE_GLB,
+    FILE_OBJ,
+    FILE_PLY,
+    FILE_STL,
+    FILE_USDA,
+    FILE_JSON,
+    FILE_UNKNOWN
+} file_kind;
+static const char *const extensions[] = {".rbl", ".glb", ".obj", ".ply", ".stl", ".usda", ".json", NULL};
 
 static const char *const collider_words[] = {"none", "khr_physics", "ucx", "godot", "usd", NULL};
 
@@ -34,7 +43,8 @@ static rbl_status check_name(rbl_context *ctx, rbl_call *call, const rbl_param *
     if (status != RBL_OK) return status;
     if (kind_of(name) == FILE_UNKNOWN)
         return rbl_call_fail(ctx, call, param, RBL_ERR_ARGUMENT,
-            "\"%s\" has no extension that can be written: .rbl, .glb, .obj, .usda or .json", name);
+            "\"%s\" has no extension that can be written: .rbl, .glb, .obj, .ply, .stl, .usda or .json",
+            name);
     return RBL_OK;
 }
 
@@ -231,6 +241,13 @@ static rbl_status write_rbl(rbl_context *ctx, const rbl_collection *collection, 
     return status;
 }
 
+static void note_collapsed(rbl_context *ctx, const char *name, size_t written, size_t collapsed)
+{
+    if (collapsed)
+        rbli_note(ctx, "%s: %zu of %zu triangles collapse in single precision and are left out", name,
+            collapsed, written + collapsed);
+}
+
 /// `beside` is what an .obj names as its library, and what names of a library's images begin with.
 static rbl_status write_content(rbl_context *ctx, const char *name, const char *beside,
     const rbl_collection *collection, rbli_collider_form colliders, rbli_file_writer *writer)
@@ -242,14 +259,20 @@ static rbl_status write_content(rbl_context *ctx, const char *name, const char *
         return rbli_write_obj(ctx, collection, beside, colliders, writer);
     case FILE_USDA:
         return rbli_write_usda(ctx, collection, colliders, writer, NULL);
+    case FILE_PLY:
+        return rbli_write_ply(ctx, collection, writer);
+    case FILE_STL: {
+        rbli_stl_report report = {0};
+        rbl_status status = rbli_write_stl(ctx, collection, writer, &report);
+        if (status == RBL_OK) note_collapsed(ctx, name, report.triangles, report.collapsed_triangles);
+        return status;
+    }
     case FILE_JSON:
         return rbli_write_json(ctx, collection, writer);
     case FILE_GLB: {
         rbli_glb_report report = {0};
         rbl_status status = rbli_write_glb(ctx, collection, colliders, writer, &report);
-        if (status == RBL_OK && report.collapsed_triangles)
-            rbli_note(ctx, "%s: %zu of %zu triangles collapse in single precision and are left out", name,
-                report.collapsed_triangles, report.triangles + report.collapsed_triangles);
+        if (status == RBL_OK) note_collapsed(ctx, name, report.triangles, report.collapsed_triangles);
         if (status == RBL_OK && report.left_out_images)
             rbli_note(
                 ctx, "%s: %zu images are left out, a .glb holds PNG and JPEG", name, report.left_out_images);
@@ -262,8 +285,8 @@ static rbl_status write_content(rbl_context *ctx, const char *name, const char *
 
 static const char *phase_of(const char *name)
 {
-    static const char *const phases[] = {
-        "write .rbl", "write .glb", "write .obj", "write .usda", "write .json", "write .mtl"};
+    static const char *const phases[] = {"write .rbl", "write .glb", "write .obj", "write .ply", "write .stl",
+        "write .usda", "write .json", "write .mtl"};
     _Static_assert(sizeof phases / sizeof *phases == FILE_UNKNOWN + 1, "each kind of file has a phase");
     return phases[kind_of(name)];
 }
@@ -359,7 +382,8 @@ static const rbl_param_desc params[] = {
         .default_json = "[]",
         .words = extensions,
         .text =
-            "names of files without folders; the extension says the format: .rbl, .glb, .obj, .usda, .json"},
+            "names of files without folders; the extension says the format: .rbl, .glb, .obj, .ply, .stl, "
+            ".usda, .json"},
     {.name = "hulls_if_missing",
         .type = RBL_PARAM_BOOL,
         .default_json = "true",
@@ -378,7 +402,7 @@ const rbl_node_desc rbli_node_terminal = {
     .size = sizeof(rbl_node_desc),
     .type = "Terminal",
     .version = 1,
-    .revision = 4, /* also of the writers: the files come from the cache */
+    .revision = 5, /* also of the writers: the files come from the cache */
     .family = "ends",
     .text = "Ends a graph: one root, levels, volumes and bounds, hulls if missing; checks the asset and "
             "writes its files.",
@@ -390,7 +414,11 @@ const rbl_node_desc rbli_node_terminal = {
         "the others write theirs. A file that is there already with its content is left alone. An .obj "
         "brings its .mtl\n"
         "and its images, `NAME_image_0.png` and so on; a .glb holds them, each once, as they came. "
-        "A manifest beside the files lists them with their hashes.\n\n"
+        "A manifest beside the files lists them with their hashes.\n"
+        "A .ply (binary) holds all pieces in the world, each triangle with its number of the piece, whose "
+        "names "
+        "are comments;\n"
+        "a .stl (binary) holds nothing but their triangles.\n\n"
         "The shape of a piece is its bone.collider (see SetColliders): its convex hulls, the box around "
         "them, the sphere\n"
         "around the middle of that box which holds them, or none.\n"
