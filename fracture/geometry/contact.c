@@ -142,63 +142,93 @@ static void triangle_lists_free(rbl_context *ctx, triangle_lists *lists)
     rbli_free(ctx, lists->start);
 }
 
-/// `list[t]`: which list triangle t belongs to, or −1 for one without a piece or without area.
-static rbl_status number_lists(rbl_context *ctx, const rbli_mesh_view *mesh, const int32_t *ids,
-    const int32_t *piece, int32_t *list, size_t *list_count)
+/// Where to look for a triangle by its lowest position: numbers follow the order of the pieces, so that what is near
+/// in space is near in the table, too. A few triangles are looked through, more are hashed.
+typedef struct key_table {
+    size_t *start; /* [positions + 1] */
+    int32_t *list; /* of slot */
+} key_table;
+
+enum { LOOKED_THROUGH = 8 };
+
+static size_t slots_of(size_t triangles)
+{
+    return triangles <= LOOKED_THROUGH ? triangles : table_size(triangles);
+}
+
+static rbl_status key_table_create(rbl_context *ctx, const rbli_mesh_view *mesh, const int32_t *ids,
+    size_t id_count, const int32_t *piece, key_table *out)
 {
     rbl_status status = RBL_OK;
-    size_t mask = table_size(mesh->triangle_count) - 1, count = 0;
-    int32_t *table = NULL, (*keys)[3] = NULL, of_batch[BATCH][3];
-    size_t slots[BATCH];
-    RBL_TRY_ALLOC(table = rbli_alloc(ctx, mask + 1, sizeof *table));
+    size_t slots = 0;
+    RBL_TRY_ALLOC(out->start = rbli_calloc(ctx, id_count + 1, sizeof *out->start));
+    for (size_t t = 0; t < mesh->triangle_count; t++) {
+        int32_t v[3];
+        if (t % POLL == 0 && rbli_cancelled(ctx)) RBL_TRY(RBL_ERR_CANCELLED);
+        if (piece[t] >= 0 && canonical(mesh->triangles[t], ids, v)) out->start[v[0]]++;
+    }
+    for (size_t i = 0; i <= id_count; i++) {
+        size_t own = slots_of(out->start[i]);
+        if (i % POLL == 0 && rbli_cancelled(ctx)) RBL_TRY(RBL_ERR_CANCELLED);
+        out->start[i] = slots;
+        slots += own;
+    }
+    RBL_TRY_ALLOC(out->list = rbli_alloc(ctx, slots, sizeof *out->list));
+    memset(out->list, 0xff, slots * sizeof *out->list);
+done:
+    return status;
+}
+
+/// The slot that holds the key or, empty, waits for it.
+static int32_t *find_key(const key_table *table, const int32_t (*keys)[3], const int32_t key[3])
+{
+    int32_t *slots = table->list + table->start[key[0]];
+    size_t count = table->start[key[0] + 1] - table->start[key[0]];
+    size_t at = count <= LOOKED_THROUGH ? 0 : rbli_hash64(key, 3 * sizeof *key) & (count - 1);
+    for (; slots[at] >= 0; at = at + 1 < count ? at + 1 : 0)
+        if (keys[slots[at]][1] == key[1] && keys[slots[at]][2] == key[2]) break;
+    return &slots[at];
+}
+
+/// `list[t]`: which list triangle t belongs to, or −1 for one without a piece or without area.
+static rbl_status number_lists(rbl_context *ctx, const rbli_mesh_view *mesh, const int32_t *ids,
+    size_t id_count, const int32_t *piece, int32_t *list, size_t *list_count)
+{
+    rbl_status status = RBL_OK;
+    size_t count = 0;
+    key_table table = {0};
+    int32_t(*keys)[3] = NULL;
+    RBL_TRY(key_table_create(ctx, mesh, ids, id_count, piece, &table));
     RBL_TRY_ALLOC(keys = rbli_alloc(ctx, mesh->triangle_count, sizeof *keys));
-    memset(table, 0xff, (mask + 1) * sizeof *table);
-    for (size_t begin = 0; begin < mesh->triangle_count; begin += BATCH) {
-        size_t end = begin + BATCH < mesh->triangle_count ? begin + BATCH : mesh->triangle_count;
-        if (begin % POLL == 0 && rbli_cancelled(ctx)) RBL_TRY(RBL_ERR_CANCELLED);
-        for (size_t t = end; t < end + BATCH && t < mesh->triangle_count; t++)
-            for (int k = 0; k < 3; k++)
-                __builtin_prefetch(&ids[mesh->triangles[t][k]]);
-        for (size_t t = begin; t < end; t++) {
-            int32_t *key = of_batch[t - begin];
-            list[t] = -1;
-            if (piece[t] < 0 || !canonical(mesh->triangles[t], ids, key)) continue;
-            list[t] = 0;
-            sorted_key(mesh->triangles[t], ids, key);
-            slots[t - begin] = rbli_hash64(key, sizeof of_batch[0]) & mask;
-            __builtin_prefetch(&table[slots[t - begin]]);
+    for (size_t t = 0; t < mesh->triangle_count; t++) {
+        int32_t key[3];
+        if (t % POLL == 0 && rbli_cancelled(ctx)) RBL_TRY(RBL_ERR_CANCELLED);
+        list[t] = -1;
+        if (piece[t] < 0 || !canonical(mesh->triangles[t], ids, key)) continue;
+        sorted_key(mesh->triangles[t], ids, key);
+        int32_t *slot = find_key(&table, (const int32_t(*)[3])keys, key);
+        if (*slot < 0) {
+            memcpy(keys[count], key, sizeof *keys);
+            *slot = (int32_t)count++;
         }
-        for (size_t t = begin; t < end; t++)
-            if (list[t] >= 0 && table[slots[t - begin]] >= 0)
-                __builtin_prefetch(keys[table[slots[t - begin]]]);
-        for (size_t t = begin; t < end; t++) {
-            const int32_t *key = of_batch[t - begin];
-            size_t slot = slots[t - begin];
-            if (list[t] < 0) continue;
-            for (; table[slot] >= 0; slot = (slot + 1) & mask)
-                if (memcmp(keys[table[slot]], key, sizeof *keys) == 0) break;
-            if (table[slot] < 0) {
-                memcpy(keys[count], key, sizeof *keys);
-                table[slot] = (int32_t)count++;
-            }
-            list[t] = table[slot];
-        }
+        list[t] = *slot;
     }
     *list_count = count;
 done:
-    rbli_free(ctx, table);
+    rbli_free(ctx, table.start);
+    rbli_free(ctx, table.list);
     rbli_free(ctx, keys);
     return status;
 }
 
 static rbl_status list_triangles(rbl_context *ctx, const rbli_mesh_view *mesh, const int32_t *ids,
-    const int32_t *piece, triangle_lists *out)
+    size_t id_count, const int32_t *piece, triangle_lists *out)
 {
     rbl_status status = RBL_OK;
     triangle_lists made = {0};
     int32_t *list = NULL;
     RBL_TRY_ALLOC(list = rbli_alloc(ctx, mesh->triangle_count, sizeof *list));
-    RBL_TRY(number_lists(ctx, mesh, ids, piece, list, &made.count));
+    RBL_TRY(number_lists(ctx, mesh, ids, id_count, piece, list, &made.count));
     RBL_TRY_ALLOC(made.start = rbli_calloc(ctx, made.count + 2, sizeof *made.start));
     for (size_t t = 0; t < mesh->triangle_count; t++) {
         if (t % POLL == 0 && rbli_cancelled(ctx)) RBL_TRY(RBL_ERR_CANCELLED);
@@ -454,7 +484,7 @@ rbl_status rbli_find_contacts(rbl_context *ctx, const rbli_mesh_view *mesh, cons
     RBL_TRY(rbli_cancelled(ctx) ? RBL_ERR_CANCELLED : RBL_OK);
     RBL_TRY_ALLOC(ids = rbli_alloc(ctx, mesh->vertex_count, sizeof *ids));
     RBL_TRY(rbli_position_ids(ctx, mesh->positions, mesh->vertex_count, ids, &unique));
-    RBL_TRY(list_triangles(ctx, mesh, ids, piece, &lists));
+    RBL_TRY(list_triangles(ctx, mesh, ids, unique, piece, &lists));
     RBL_TRY_ALLOC(faces = rbli_alloc(ctx, lists.start[lists.count], sizeof *faces));
     RBL_TRY(split_lists(ctx, mesh, ids, piece, &lists, &all, faces, &face_count));
     rbli_free(ctx, ids);
