@@ -29,6 +29,7 @@ CHECKS = (
     ("full", "models in 1000", "tools/check_models.py {rubble} {shared} --counts 1000 --jobs {jobs}"),
     ("full", "viewer", "tests/view/run_view.py {rubble}"),
     ("full", "loaders", "tests/foreign/run_loaders.py {rubble}"),
+    ("full", "slurm", "tests/farm/run_slurm.py {rubble}"),
     ("full", "blender", "tests/foreign/run_blender.py {rubble}"),
 )
 FOLDER = "build-test"
