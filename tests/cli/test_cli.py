@@ -61,25 +61,34 @@ def write_graph(folder, name="g.json", **changes):
 def test_no_command_and_unknown_ones(folder):
     rubble(folder).expect(2, "error: which command?")
     rubble(folder, "evla").expect(2, 'unknown command "evla"', 'did you mean "eval"?')
-    rubble(folder, "--help").expect(0, "eval", "inspect", "Exit code")
+    rubble(folder, "--help").expect(0, "eval", "inspect", "exit code")
     rubble(folder, "--version").expect(0, "rubble 0.")
+    rubble(folder, "--hlep").expect(2, 'unknown option "--hlep"', 'did you mean "--help"?')
+    rubble(folder, "help", "evla").expect(2, 'did you mean "eval"?')
 
 
 def test_every_command_has_help_with_an_example(folder):
     listed = rubble(folder, "--help").out
-    for command in ("eval", "cache", "check", "inspect", "nodes", "schema", "version"):
-        assert command in listed
+    commands = [line.split()[0] for line in listed.splitlines() if line.startswith("  ") and not line.startswith("  rubble")]
+    commands = [word for word in commands if not word.isdigit()]
+    assert {"batch", "eval", "cache", "check", "inspect", "nodes", "schema", "version"} <= set(commands)
+    for command in commands:
         for arguments in ((command, "--help"), ("help", command)):
             help_text = rubble(folder, *arguments).expect(0, "usage: rubble " + command, "example").out
-            assert all(len(line) <= 125 for line in help_text.splitlines())
+            assert all(len(line) <= 100 for line in help_text.splitlines())
 
 
 def test_options_are_checked(folder):
     write_graph(folder)
-    rubble(folder, "eval").expect(2, "needs a file")
+    rubble(folder, "eval").expect(2, "needs a graph file")
+    rubble(folder, "inspect").expect(2, "needs a file")
+    rubble(folder, "cache").expect(2, "needs stat, verify, gc or clear")
     rubble(folder, "eval", "g.json", "h.json").expect(2, "too many arguments")
     rubble(folder, "eval", "g.json", "--otu", "x").expect(2, 'unknown option "--otu"', "did you mean --out?")
-    rubble(folder, "eval", "g.json", "--threads", "two").expect(2, "--threads needs a number")
+    rubble(folder, "eval", "g.json", "--threads", "two").expect(2, "--threads needs a number from 0 to 256, not \"two\"")
+    for number in ("99999999999", "257", "-1", "3x", ""):
+        rubble(folder, "eval", "g.json", "--threads", number).expect(2, "--threads needs a number from 0 to 256")
+    rubble(folder, "eval", "g.json", "-threads", "2").expect(2, "did you mean --threads?")
     rubble(folder, "eval", "g.json", "--threads").expect(2, "--threads needs a value")
     rubble(folder, "eval", "g.json", "--memory", "2X").expect(2, "--memory needs a number of bytes")
     rubble(folder, "eval", "g.json", "--no-cache=1").expect(2, "--no-cache takes no value")

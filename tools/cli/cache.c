@@ -7,24 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char help[] =
-    "usage: rubble cache stat|verify|gc|clear [DIR] [options]\n"
-    "\n"
-    "Looks after a folder that `rubble eval --cache DIR` keeps results in (default: $RUBBLE_CACHE). Safe "
-    "while "
-    "others\n"
-    "use the folder.\n"
-    "\n"
-    "  stat       count what is in it\n"
-    "  verify     read all of it and compare every checksum; what is damaged is set aside as .bad (exit 1)\n"
-    "  gc         remove what was used longest ago, until --bytes are left\n"
-    "  clear      remove every file of the cache, and no other\n"
-    "\n"
-    "  --bytes BYTES   gc: most bytes that stay, like 500M or 4G (default 10G)\n"
-    "  --json          print the result as JSON\n"
-    "\n"
-    "example: rubble cache gc ~/.cache/rubble --bytes 2G\n";
-
 typedef enum action { STAT, VERIFY, GC, CLEAR, ACTION_COUNT } action;
 static const char *const action_words[] = {"stat", "verify", "gc", "clear"};
 
@@ -92,8 +74,25 @@ int cli_cache(int argc, char **argv)
     bool json = false;
     size_t bytes = (size_t)10 << 30;
     const char *arguments[2] = {NULL, NULL};
-    const cli_option options[] = {{"bytes", CLI_BYTES, &bytes}, {"json", CLI_FLAG, &json}, {0}};
-    int code = cli_parse(&(cli_command){"cache", help, options, arguments, 1, 2}, argc, argv);
+    const cli_option options[] = {
+        {"bytes", CLI_BYTES, &bytes, "BYTES", "gc: most bytes that stay, like 500M or 4G (default 10G)"},
+        {"json", CLI_FLAG, &json, NULL, "print the result as JSON"}, {0}};
+    const cli_command command = {.name = "cache",
+        .usage = "stat|verify|gc|clear [DIR] [options]",
+        .text = "Looks after a folder that `rubble eval --cache DIR` keeps results in (default: "
+                "$RUBBLE_CACHE). Safe while others use the folder.\n"
+                "- stat: count what is in it\n"
+                "- verify: read all of it and compare every checksum; what is damaged is set aside as .bad "
+                "(exit 1)\n"
+                "- gc: remove what was used longest ago, until --bytes are left\n"
+                "- clear: remove every file of the cache, and no other",
+        .examples = "rubble cache gc ~/.cache/rubble --bytes 2G",
+        .takes = "stat|verify|gc|clear DIR",
+        .options = options,
+        .arguments = arguments,
+        .least_arguments = 1,
+        .most_arguments = 2};
+    int code = cli_parse(&command, argc, argv);
     if (code >= 0) return code;
     size_t what = 0;
     while (what < ACTION_COUNT && strcmp(arguments[0], action_words[what]) != 0)

@@ -35,8 +35,10 @@ int cli_view(int argc, char **argv);
 typedef enum cli_option_kind {
     CLI_FLAG,   /* bool */
     CLI_TEXT,   /* const char * */
+    CLI_WORD,   /* const char *, one of the words of `value` */
     CLI_LIST,   /* cli_list: given several times */
-    CLI_NUMBER, /* long, from 0 */
+    CLI_NUMBER, /* long, least … most */
+    CLI_REAL,   /* double, least … most */
     CLI_BYTES,  /* size_t, with K, M or G behind it */
 } cli_option_kind;
 
@@ -45,24 +47,71 @@ typedef struct cli_list {
     size_t count;
 } cli_list;
 
-/// An option; the table ends with one without a name. `name` without dashes; one letter is written with one
-/// dash.
+/// An option; the table ends with one without a name. Help, man page and completion are made of these tables.
 typedef struct cli_option {
-    const char *name;
+    const char *name; /* without dashes */
     cli_option_kind kind;
     void *target;
+    const char
+        *value; /* what stands for the value, and how it is completed: FILE, DIR, NODE, NAME=VALUE, a|b */
+    const char *text;
+    char letter;        /* a name of one letter, 0 for none */
+    double least, most; /* most 0: no bound */
 } cli_option;
 
 typedef struct cli_command {
     const char *name;
-    const char *help; /* the whole text of --help, ended by a line feed */
+    const char *usage;    /* what stands behind the name; further ways to call it in lines of their own */
+    const char *text;     /* paragraphs are lines; "- word: text" is an item */
+    const char *examples; /* lines */
+    const char
+        *takes; /* arguments for completion and messages, by spaces: GRAPH, MODEL, MESH, DIR, TYPE, a|b */
     const cli_option *options;
     const char **arguments; /* [most_arguments] set to what stands without an option, NULL when missing */
     size_t least_arguments, most_arguments;
 } cli_command;
 
+enum { CLI_MOST_THREADS = 256 };
+
+/* Options that several commands have. */
+#define CLI_OPTION_SET(target)                                                                               \
+    {                                                                                                        \
+        "set", CLI_LIST, target, "NAME=VALUE",                                                               \
+            "set a variable of the graph; paths are relative to the working folder"                          \
+    }
+#define CLI_OPTION_THREADS(target)                                                                           \
+    {                                                                                                        \
+        "threads", CLI_NUMBER, target, "N",                                                                  \
+            "threads that compute (default 0: one per core); the result never depends on it",                \
+            .most = CLI_MOST_THREADS                                                                         \
+    }
+#define CLI_OPTION_MEMORY(target)                                                                            \
+    {                                                                                                        \
+        "memory", CLI_BYTES, target, "BYTES",                                                                \
+            "most memory, like 500M or 4G: what is remembered goes first, then the node that asks for more " \
+            "fails (default 0: no limit)"                                                                    \
+    }
+#define CLI_OPTION_FAIL_ON(target)                                                                           \
+    {                                                                                                        \
+        "fail-on", CLI_WORD, target, "warning", "exit 1 when there is a warning"                             \
+    }
+
 /// Reads a command's arguments; argv[0] is its name. @return −1 to go on, else the exit code
 int cli_parse(const cli_command *command, int argc, char **argv);
+/// The text of --help, to stdout. @return exit code
+int cli_print_help(const cli_command *command);
+/// The command's part of the man page, to stdout.
+int cli_print_man(const cli_command *command);
+/// Text as man pages want it: backslashes, dashes and leading dots escaped, other than ASCII by number.
+void cli_print_roff(const char *text);
+/// What may stand in place of words[count − 1], which may be incomplete: one a line, a tab and what it means
+/// behind it; "@files .ext…" and "@folders" leave it to the shell.
+int cli_complete(const cli_command *command, int count, char **words);
+/// Calls `visit` with each word between separators.
+void cli_each_word(const char *words, char separator,
+    void (*visit)(void *user, const char *word, size_t length), void *user);
+/// `error: unknown WHAT "NAME"` and the nearest of the candidates.
+void cli_tell_unknown(const char *what, const char *name, const char *const *candidates, size_t count);
 
 /// Messages as a person reads them, on stderr; colours on a terminal unless NO_COLOR is set.
 void cli_print_messages(const rbl_messages *messages);

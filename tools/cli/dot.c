@@ -9,17 +9,6 @@
 
 #include "tools/cli/files.h"
 
-static const char help[] =
-    "usage: rubble dot GRAPH [--format dot|mermaid] [--report FILE] [--set NAME=VALUE]…\n"
-    "\n"
-    "Prints the nodes of a graph and their connections, to be drawn by Graphviz or mermaid.\n"
-    "\n"
-    "  --format dot|mermaid    default: dot\n"
-    "  --report FILE           a report of `rubble eval --report`: times, and outcomes as colours\n"
-    "  --set NAME=VALUE        set a variable\n"
-    "\n"
-    "example: rubble dot graphs/wall.json | dot -Tsvg -o wall.svg\n";
-
 static const struct {
     const char *outcome, *name, *color;
 } outcomes[] = {{"ran", "ran", "#9ecae1"}, {"memory hit", "hit", "#c7e9c0"}, {"disk hit", "hit", "#c7e9c0"},
@@ -170,14 +159,21 @@ int cli_dot(int argc, char **argv)
     const char *graph = NULL, *format = "dot", *report_file = NULL;
     cli_list pairs = {0};
     cJSON *report = NULL;
-    const cli_option options[] = {
-        {"format", CLI_TEXT, &format}, {"report", CLI_TEXT, &report_file}, {"set", CLI_LIST, &pairs}, {0}};
-    int code = cli_parse(&(cli_command){"dot", help, options, &graph, 1, 1}, argc, argv);
+    const cli_option options[] = {{"format", CLI_WORD, &format, "dot|mermaid", "default: dot"},
+        {"report", CLI_TEXT, &report_file, "FILE",
+            "a report of `rubble eval --report`: times, and outcomes as colours"},
+        CLI_OPTION_SET(&pairs), {0}};
+    const cli_command command = {.name = "dot",
+        .usage = "GRAPH [options]",
+        .text = "Prints the nodes of a graph and their connections, to be drawn by Graphviz or mermaid.",
+        .examples = "rubble dot graphs/wall.json | dot -Tsvg -o wall.svg",
+        .takes = "GRAPH",
+        .options = options,
+        .arguments = &graph,
+        .least_arguments = 1,
+        .most_arguments = 1};
+    int code = cli_parse(&command, argc, argv);
     bool mermaid = strcmp(format, "mermaid") == 0;
-    if (code < 0 && !mermaid && strcmp(format, "dot") != 0) {
-        cli_error("--format takes dot or mermaid, not \"%s\"", format);
-        code = EXIT_USAGE;
-    }
     if (code < 0 && report_file) {
         report = read_report(report_file);
         if (!report) code = EXIT_FILE;

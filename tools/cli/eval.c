@@ -11,36 +11,6 @@
 #include "tools/cli/files.h"
 #include "tools/cli/results.h"
 
-static const char help[] =
-    "usage: rubble eval GRAPH [options]\n"
-    "\n"
-    "Evaluates a graph and writes the files that its Terminal nodes name. When a node fails, no file is "
-    "written.\n"
-    "\n"
-    "  --set NAME=VALUE        set a variable of the graph; paths are relative to the working folder\n"
-    "  --out DIR               folder for the files (default: out); made when it is missing\n"
-    "  --only NODE             evaluate this node and what it needs\n"
-    "  --threads N             threads that compute (default 0: one per core); the result never depends on "
-    "it\n"
-    "  --memory BYTES          most memory, like 500M or 4G: what is remembered goes first, then the node "
-    "that\n"
-    "                          asks for more fails (default 0: no limit)\n"
-    "  --cache DIR             keep results in a folder for later runs (default: $RUBBLE_CACHE, else none); "
-    "several\n"
-    "                          processes may share it\n"
-    "  --cache-bytes BYTES     most bytes that the folder keeps, about (default 10G; 0: no bound)\n"
-    "  --no-cache              remember nothing, in memory or in a folder\n"
-    "  --checked               compute what is remembered again and compare\n"
-    "  --watch                 evaluate again whenever the graph or a file that it reads changes, until "
-    "Ctrl-C\n"
-    "  --report FILE           write what ran, why, and how long it took, as JSON\n"
-    "  --trace FILE            write what ran when and on which thread, for ui.perfetto.dev\n"
-    "  --progress auto|plain|json|none   on stderr (default auto: a line on a terminal)\n"
-    "  --fail-on warning       exit 1 when there is a warning\n"
-    "  --json                  print the result as JSON\n"
-    "\n"
-    "example: rubble eval graphs/wall.json --out out --set stones=200\n";
-
 /* A signal handler can reach nothing but this. */
 static rbl_control *volatile running;
 
@@ -89,7 +59,7 @@ static void on_event(void *user, const rbl_event *event)
     fflush(stderr);
 }
 
-static bool read_progress(cli_eval_settings *s)
+static void read_progress(cli_eval_settings *s)
 {
     if (strcmp(s->progress, "auto") == 0)
         s->progress_kind = isatty(STDERR_FILENO) ? PROGRESS_LINE : PROGRESS_NONE;
@@ -97,11 +67,8 @@ static bool read_progress(cli_eval_settings *s)
         s->progress_kind = PROGRESS_PLAIN;
     else if (strcmp(s->progress, "json") == 0)
         s->progress_kind = PROGRESS_JSON;
-    else if (strcmp(s->progress, "none") == 0)
-        s->progress_kind = PROGRESS_NONE;
     else
-        return false;
-    return true;
+        s->progress_kind = PROGRESS_NONE;
 }
 
 /* ---- What a person sees afterwards ---- */
@@ -276,22 +243,37 @@ static int load_and_evaluate(rbl_engine *engine, cli_eval_settings *s)
 int cli_eval(int argc, char **argv)
 {
     cli_eval_settings s = {.out = "out", .progress = "auto", .cache_bytes = (size_t)10 << 30};
-    const cli_option options[] = {{"set", CLI_LIST, &s.pairs}, {"out", CLI_TEXT, &s.out},
-        {"o", CLI_TEXT, &s.out}, {"only", CLI_TEXT, &s.only}, {"threads", CLI_NUMBER, &s.threads},
-        {"memory", CLI_BYTES, &s.memory}, {"cache", CLI_TEXT, &s.cache},
-        {"cache-bytes", CLI_BYTES, &s.cache_bytes}, {"no-cache", CLI_FLAG, &s.no_cache},
-        {"checked", CLI_FLAG, &s.checked}, {"report", CLI_TEXT, &s.report}, {"trace", CLI_TEXT, &s.trace},
-        {"progress", CLI_TEXT, &s.progress}, {"watch", CLI_FLAG, &s.watch}, {"fail-on", CLI_TEXT, &s.fail_on},
-        {"json", CLI_FLAG, &s.json}, {0}};
-    int code = cli_parse(&(cli_command){"eval", help, options, &s.graph, 1, 1}, argc, argv);
-    if (code < 0 && s.fail_on && strcmp(s.fail_on, "warning") != 0) {
-        cli_error("--fail-on takes \"warning\", not \"%s\"", s.fail_on);
-        code = EXIT_USAGE;
-    }
-    if (code < 0 && !read_progress(&s)) {
-        cli_error("--progress takes auto, plain, json or none, not \"%s\"", s.progress);
-        code = EXIT_USAGE;
-    }
+    const cli_option options[] = {CLI_OPTION_SET(&s.pairs),
+        {"out", CLI_TEXT, &s.out, "DIR", "folder for the files (default: out); made when it is missing",
+            .letter = 'o'},
+        {"only", CLI_TEXT, &s.only, "NODE", "evaluate this node and what it needs"},
+        CLI_OPTION_THREADS(&s.threads), CLI_OPTION_MEMORY(&s.memory),
+        {"cache", CLI_TEXT, &s.cache, "DIR",
+            "keep results in a folder for later runs (default: $RUBBLE_CACHE, else none); several processes "
+            "may share it"},
+        {"cache-bytes", CLI_BYTES, &s.cache_bytes, "BYTES",
+            "most bytes that the folder keeps, about (default 10G; 0: no bound)"},
+        {"no-cache", CLI_FLAG, &s.no_cache, NULL, "remember nothing, in memory or in a folder"},
+        {"checked", CLI_FLAG, &s.checked, NULL, "compute what is remembered again and compare"},
+        {"watch", CLI_FLAG, &s.watch, NULL,
+            "evaluate again whenever the graph or a file that it reads changes, until Ctrl-C"},
+        {"report", CLI_TEXT, &s.report, "FILE", "write what ran, why, and how long it took, as JSON"},
+        {"trace", CLI_TEXT, &s.trace, "FILE", "write what ran when and on which thread, for ui.perfetto.dev"},
+        {"progress", CLI_WORD, &s.progress, "auto|plain|json|none",
+            "on stderr (default auto: a line on a terminal)"},
+        CLI_OPTION_FAIL_ON(&s.fail_on), {"json", CLI_FLAG, &s.json, NULL, "print the result as JSON"}, {0}};
+    const cli_command command = {.name = "eval",
+        .usage = "GRAPH [options]",
+        .text = "Evaluates a graph and writes the files that its Terminal nodes name. When a node fails, no "
+                "file is written.",
+        .examples = "rubble eval graphs/wall.json --out out --set stones=200",
+        .takes = "GRAPH",
+        .options = options,
+        .arguments = &s.graph,
+        .least_arguments = 1,
+        .most_arguments = 1};
+    int code = cli_parse(&command, argc, argv);
+    if (code < 0) read_progress(&s);
     if (code < 0 && !*s.out) {
         cli_error("--out needs a folder");
         code = EXIT_USAGE;

@@ -5,21 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char help[] =
-    "usage: rubble explain GRAPH [options]\n"
-    "\n"
-    "Says for each node whether it would run now, and why, without running it. Files are read, to see "
-    "whether\n"
-    "they changed. What is remembered lies in a cache folder: without one, every node would run.\n"
-    "\n"
-    "  --set NAME=VALUE     set a variable of the graph\n"
-    "  --only NODE          this node and what it needs\n"
-    "  --cache DIR          the folder that `rubble eval --cache` keeps results in (default: $RUBBLE_CACHE)\n"
-    "  --no-cache           as if nothing were remembered\n"
-    "  --json               print the forecast as JSON\n"
-    "\n"
-    "example: rubble explain graphs/wall.json --cache cache --set stones=200\n";
-
 typedef struct settings {
     const char *graph, *only, *cache;
     cli_list pairs;
@@ -110,9 +95,24 @@ static int explain(rbl_engine *engine, const settings *s)
 int cli_explain(int argc, char **argv)
 {
     settings s = {0};
-    const cli_option options[] = {{"set", CLI_LIST, &s.pairs}, {"only", CLI_TEXT, &s.only},
-        {"cache", CLI_TEXT, &s.cache}, {"no-cache", CLI_FLAG, &s.no_cache}, {"json", CLI_FLAG, &s.json}, {0}};
-    int code = cli_parse(&(cli_command){"explain", help, options, &s.graph, 1, 1}, argc, argv);
+    const cli_option options[] = {CLI_OPTION_SET(&s.pairs),
+        {"only", CLI_TEXT, &s.only, "NODE", "this node and what it needs"},
+        {"cache", CLI_TEXT, &s.cache, "DIR",
+            "the folder that `rubble eval --cache` keeps results in (default: $RUBBLE_CACHE)"},
+        {"no-cache", CLI_FLAG, &s.no_cache, NULL, "as if nothing were remembered"},
+        {"json", CLI_FLAG, &s.json, NULL, "print the forecast as JSON"}, {0}};
+    const cli_command command = {.name = "explain",
+        .usage = "GRAPH [options]",
+        .text = "Says for each node whether it would run now, and why, without running it. Files are read, "
+                "to see whether they changed. "
+                "What is remembered lies in a cache folder: without one, every node would run.",
+        .examples = "rubble explain graphs/wall.json --cache cache --set stones=200",
+        .takes = "GRAPH",
+        .options = options,
+        .arguments = &s.graph,
+        .least_arguments = 1,
+        .most_arguments = 1};
+    int code = cli_parse(&command, argc, argv);
     if (code < 0) {
         if (!s.cache) s.cache = getenv("RUBBLE_CACHE");
         if (s.no_cache) s.cache = NULL;

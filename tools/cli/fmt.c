@@ -7,27 +7,6 @@
 
 #include "tools/cli/files.h"
 
-static const char fmt_help[] =
-    "usage: rubble fmt GRAPH [--check | --print]\n"
-    "\n"
-    "Writes a graph file in its canonical form: two spaces a level, what fits into 120 columns on one line.\n"
-    "Values, their order and comments stay.\n"
-    "\n"
-    "  --check    write nothing; exit 1 when the file is not in this form\n"
-    "  --print    write to standard output instead of the file\n"
-    "\n"
-    "example: rubble fmt graphs/wall.json\n";
-
-static const char migrate_help[] = "usage: rubble migrate GRAPH [--check | --print]\n"
-                                   "\n"
-                                   "Turns nodes of old versions (\"Type@1\") in a graph file into the "
-                                   "newest. All else stays byte for byte.\n"
-                                   "\n"
-                                   "  --check    write nothing; exit 1 when there is something to do\n"
-                                   "  --print    write to standard output instead of the file\n"
-                                   "\n"
-                                   "example: rubble migrate graphs/wall.json\n";
-
 typedef rbl_status (*rewrite_function)(const rbl_engine *engine, const char *name, const char *text,
     size_t bytes, rbl_messages **messages, char **out);
 
@@ -60,12 +39,28 @@ static int rewrite_file(
     return code;
 }
 
-static int run(const char *name, const char *help, rewrite_function rewrite, int argc, char **argv)
+static int run(const char *name, rewrite_function rewrite, int argc, char **argv)
 {
-    bool check = false, print = false;
+    bool check = false, print = false, format = rewrite == rbl_engine_format;
     const char *file = NULL;
-    const cli_option options[] = {{"check", CLI_FLAG, &check}, {"print", CLI_FLAG, &print}, {0}};
-    int code = cli_parse(&(cli_command){name, help, options, &file, 1, 1}, argc, argv);
+    const cli_option options[] = {{"check", CLI_FLAG, &check, NULL,
+                                      format ? "write nothing; exit 1 when the file is not in this form"
+                                             : "write nothing; exit 1 when there is something to do"},
+        {"print", CLI_FLAG, &print, NULL, "write to standard output instead of the file"}, {0}};
+    const cli_command command = {.name = name,
+        .usage = "GRAPH [--check | --print]",
+        .text = format ? "Writes a graph file in its canonical form: two spaces a level, what fits into 120 "
+                         "columns on one line. Values, their "
+                         "order and comments stay."
+                       : "Turns nodes of old versions (\"Type@1\") in a graph file into the newest. All else "
+                         "stays byte for byte.",
+        .examples = format ? "rubble fmt graphs/wall.json" : "rubble migrate graphs/wall.json",
+        .takes = "GRAPH",
+        .options = options,
+        .arguments = &file,
+        .least_arguments = 1,
+        .most_arguments = 1};
+    int code = cli_parse(&command, argc, argv);
     if (code >= 0) return code;
     rbl_engine *engine = cli_engine(1, NULL);
     if (!engine) return EXIT_EVALUATION;
@@ -76,10 +71,10 @@ static int run(const char *name, const char *help, rewrite_function rewrite, int
 
 int cli_fmt(int argc, char **argv)
 {
-    return run("fmt", fmt_help, rbl_engine_format, argc, argv);
+    return run("fmt", rbl_engine_format, argc, argv);
 }
 
 int cli_migrate(int argc, char **argv)
 {
-    return run("migrate", migrate_help, rbl_engine_migrate, argc, argv);
+    return run("migrate", rbl_engine_migrate, argc, argv);
 }

@@ -10,28 +10,6 @@
 #include "tools/cli/findings.h"
 #include "tools/cli/inspect_parts.h"
 
-static const char help[] =
-    "usage: rubble inspect FILE [options]\n"
-    "\n"
-    "Reads a mesh (.obj .glb .gltf .stl .ply .off) or a .rbl file and shows what is in it: pieces and "
-    "levels,\n"
-    "shells, triangles, bounds, volume, materials, hulls, who touches whom, the tree of bones; what it costs "
-    "in\n"
-    "an engine (draw calls, memory); and what a lead artist would send back: open, tiny or sliver pieces, "
-    "hulls\n"
-    "beyond what engines take, pieces that touch nothing. Of a mesh that needed repair, also each shell as "
-    "it\n"
-    "was found, where it is, its holes with place and length, its crossings, and settings that would change\n"
-    "that; of one that is refused, too.\n"
-    "\n"
-    "  --depth N           levels of the tree below the root (default: to the first with several bones)\n"
-    "  --bones             list all bones\n"
-    "  --attributes        list groups and attributes, with types and sizes\n"
-    "  --fail-on warning   exit 1 when there is a warning, of the reader or about the pieces\n"
-    "  --json              print all of it as JSON\n"
-    "\n"
-    "example: rubble inspect graphs/meshes/vase.obj\n";
-
 /// Lengths are metres; what is very large or small was perhaps made in another unit.
 static void print_size(const cli_summary *s)
 {
@@ -197,15 +175,34 @@ static int read_file(rbl_engine *engine, inspection *i)
 int cli_inspect(int argc, char **argv)
 {
     inspection i = {.depth = INSPECT_AUTO};
-    const cli_option options[] = {{"bones", CLI_FLAG, &i.bones}, {"depth", CLI_NUMBER, &i.depth},
-        {"attributes", CLI_FLAG, &i.attributes}, {"fail-on", CLI_TEXT, &i.fail_on},
-        {"json", CLI_FLAG, &i.json}, {0}};
-    int code = cli_parse(&(cli_command){"inspect", help, options, &i.file, 1, 1}, argc, argv);
+    const cli_option options[] = {
+        {"depth", CLI_NUMBER, &i.depth, "N",
+            "levels of the tree below the root (default: to the first with several bones)"},
+        {"bones", CLI_FLAG, &i.bones, NULL, "list all bones"},
+        {"attributes", CLI_FLAG, &i.attributes, NULL, "list groups and attributes, with types and sizes"},
+        {"fail-on", CLI_WORD, &i.fail_on, "warning",
+            "exit 1 when there is a warning, of the reader or about the pieces"},
+        {"json", CLI_FLAG, &i.json, NULL, "print all of it as JSON"}, {0}};
+    const cli_command command = {.name = "inspect",
+        .usage = "FILE [options]",
+        .text = "Reads a mesh (.obj .glb .gltf .stl .ply .off) or a .rbl file and shows what is in it: "
+                "pieces and levels, shells, triangles, "
+                "bounds, volume, materials, hulls, who touches whom, the tree of bones; what it costs in an "
+                "engine (draw calls, memory); and what "
+                "a lead artist would send back: open, tiny or sliver pieces, hulls beyond what engines take, "
+                "pieces that touch nothing.\n"
+                "Of a mesh that needed repair, also each shell as it was found, where it is, its holes with "
+                "place and length, its crossings, and "
+                "settings that would change that; of one that is refused, too.",
+        .examples =
+            "rubble inspect graphs/meshes/vase.obj\nrubble inspect out/wall.rbl --depth 2 --fail-on warning",
+        .takes = "MESH",
+        .options = options,
+        .arguments = &i.file,
+        .least_arguments = 1,
+        .most_arguments = 1};
+    int code = cli_parse(&command, argc, argv);
     if (code >= 0) return code;
-    if (i.fail_on && strcmp(i.fail_on, "warning") != 0) {
-        cli_error("--fail-on takes \"warning\", not \"%s\"", i.fail_on);
-        return EXIT_USAGE;
-    }
     rbl_engine *engine = cli_engine(0, NULL);
     if (!engine) return EXIT_EVALUATION;
     code = read_file(engine, &i);

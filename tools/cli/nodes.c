@@ -5,15 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char help[] = "usage: rubble nodes [TYPE] [--json]\n"
-                           "\n"
-                           "Lists the node types, or shows the ports and parameters of one.\n"
-                           "\n"
-                           "  --json    print it as JSON\n"
-                           "\n"
-                           "examples: rubble nodes\n"
-                           "          rubble nodes VoronoiFracture\n";
-
 static int compare_families(const void *a, const void *b)
 {
     const rbl_node_desc *x = *(const rbl_node_desc *const *)a, *y = *(const rbl_node_desc *const *)b;
@@ -117,8 +108,16 @@ int cli_nodes(int argc, char **argv)
 {
     bool json = false;
     const char *type = NULL;
-    const cli_option options[] = {{"json", CLI_FLAG, &json}, {0}};
-    int code = cli_parse(&(cli_command){"nodes", help, options, &type, 0, 1}, argc, argv);
+    const cli_option options[] = {{"json", CLI_FLAG, &json, NULL, "print it as JSON"}, {0}};
+    const cli_command command = {.name = "nodes",
+        .usage = "[TYPE] [options]",
+        .text = "Lists the node types, or shows the ports and parameters of one.",
+        .examples = "rubble nodes\nrubble nodes VoronoiFracture",
+        .takes = "TYPE",
+        .options = options,
+        .arguments = &type,
+        .most_arguments = 1};
+    int code = cli_parse(&command, argc, argv);
     if (code >= 0) return code;
     rbl_engine *engine = cli_engine(1, NULL);
     if (!engine) return EXIT_EVALUATION;

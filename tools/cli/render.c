@@ -12,26 +12,6 @@
 #include "tools/cli/files.h"
 #include "tools/cli/render_scene.h"
 
-static const char help[] =
-    "usage: rubble render FILE [options]\n"
-    "\n"
-    "Draws a mesh (.obj .glb .stl .ply .off), a collection (.rbl) or the result of a graph (.json .jsonc).\n"
-    "\n"
-    "  -o PICTURE.png     file to write; default: FILE's name with .png, in the working folder\n"
-    "  --explode AMOUNT   move pieces apart, 0 … 10 times their distance from the middle; default 0\n"
-    "  --by WORD          colours: bone (default), cluster, level, material or color (of the vertices)\n"
-    "  --level N          bones of level N, each with all below it, move as one; with --by bone or cluster,\n"
-    "                     they get the colours, too\n"
-    "  --view VIEW        corner (default), front, back, left, right, top, or AZIMUTH,ELEVATION in degrees\n"
-    "  --size WxH         pixels, 16 … 16384 each; default 1200x900\n"
-    "  --samples COUNT    rays a pixel, 1 … 1024; default 16. More is finer and slower\n"
-    "  --palette COUNT    a picture of at most COUNT colours, 2 … 256: a much smaller file\n"
-    "  --node ID          of a graph: the node to show; default: the last one that gives a collection\n"
-    "  --set NAME=VALUE   of a graph: set a variable\n"
-    "  --threads N        default 0: one per core; the picture does not depend on it\n"
-    "\n"
-    "example: rubble render out/vase.rbl -o vase.png --explode 0.3\n";
-
 typedef enum colour_mode { BY_BONE, BY_CLUSTER, BY_LEVEL, BY_MATERIAL, BY_COLOR } colour_mode;
 
 typedef struct settings {
@@ -56,35 +36,6 @@ static bool parse_number(const char *text, double low, double high, double *out,
     else if (*stop)
         return false;
     *out = x;
-    return true;
-}
-
-static bool parse_explode(const char *text, settings *s)
-{
-    return parse_number(text, 0, 10, &s->explode, NULL);
-}
-
-static bool parse_samples(const char *text, settings *s)
-{
-    double x;
-    if (!parse_number(text, 1, 1024, &x, NULL) || x != floor(x)) return false;
-    s->options.samples = (int)x;
-    return true;
-}
-
-static bool parse_palette(const char *text, settings *s)
-{
-    double x;
-    if (!parse_number(text, 2, 256, &x, NULL) || x != floor(x)) return false;
-    s->palette = (size_t)x;
-    return true;
-}
-
-static bool parse_level(const char *text, settings *s)
-{
-    double x;
-    if (!parse_number(text, 0, 1000, &x, NULL) || x != floor(x)) return false;
-    s->level = (int32_t)x;
     return true;
 }
 
@@ -118,64 +69,69 @@ static bool parse_view(const char *text, settings *s)
            parse_number(rest + 1, -89, 89, &s->options.elevation_deg, NULL);
 }
 
-static bool parse_by(const char *text, settings *s)
+static colour_mode find_mode(const char *word)
 {
     static const char *const words[] = {"bone", "cluster", "level", "material", "color"};
-    for (int i = 0; i < 5; i++) {
-        if (strcmp(text, words[i]) == 0) {
-            s->by = (colour_mode)i;
-            return true;
-        }
-    }
-    return false;
+    size_t i = 0;
+    while (i < 4 && strcmp(word, words[i]) != 0)
+        i++;
+    return (colour_mode)i;
 }
 
 /* @return −1 to go on, else an exit code */
 static int parse_arguments(int argc, char **argv, settings *s)
 {
-    const char *explode = NULL, *by = NULL, *view = NULL, *size = NULL, *samples = NULL;
-    const char *level = NULL, *palette = NULL;
-    long threads = 0;
+    const char *by = "bone", *view = NULL, *size = NULL;
+    long samples = 16, level = -1, palette = 0, threads = 0;
     memset(s, 0, sizeof *s);
-    s->level = -1;
     render_options_init(&s->options);
     const cli_option options[] = {
-        {"o", CLI_TEXT, &s->output},
-        {"explode", CLI_TEXT, &explode},
-        {"by", CLI_TEXT, &by},
-        {"level", CLI_TEXT, &level},
-        {"view", CLI_TEXT, &view},
-        {"size", CLI_TEXT, &size},
-        {"samples", CLI_TEXT, &samples},
-        {"palette", CLI_TEXT, &palette},
-        {"node", CLI_TEXT, &s->node},
-        {"set", CLI_LIST, &s->pairs},
-        {"threads", CLI_NUMBER, &threads},
+        {"out", CLI_TEXT, &s->output, "PICTURE.png",
+            "file to write (default: FILE's name with .png, in the working folder)", .letter = 'o'},
+        {"explode", CLI_REAL, &s->explode, "AMOUNT",
+            "move pieces apart, 0 … 10 times their distance from the middle (default 0)", .most = 10},
+        {"by", CLI_WORD, &by, "bone|cluster|level|material|color",
+            "colours (default bone); color: of the vertices"},
+        {"level", CLI_NUMBER, &level, "N",
+            "bones of level N, each with all below it, move as one; with --by bone or cluster, they get the "
+            "colours, too",
+            .most = 1000},
+        {"view", CLI_TEXT, &view, "VIEW",
+            "corner (default), front, back, left, right, top, or AZIMUTH,ELEVATION in degrees"},
+        {"size", CLI_TEXT, &size, "WxH", "pixels, 16 … 16384 each (default 1200x900)"},
+        {"samples", CLI_NUMBER, &samples, "COUNT", "rays a pixel (default 16); more is finer and slower",
+            .least = 1, .most = 1024},
+        {"palette", CLI_NUMBER, &palette, "COUNT",
+            "a picture of at most COUNT colours, 2 … 256: a much smaller file", .least = 2, .most = 256},
+        {"node", CLI_TEXT, &s->node, "NODE",
+            "of a graph: the node to show (default: the last one that gives a collection)"},
+        CLI_OPTION_SET(&s->pairs),
+        CLI_OPTION_THREADS(&threads),
         {0},
     };
-    const cli_command command = {
-        .name = "render",
-        .help = help,
+    const cli_command command = {.name = "render",
+        .usage = "FILE [options]",
+        .text = "Draws a mesh (.obj .glb .stl .ply .off), a collection (.rbl) or the result of a graph "
+                "(.json .jsonc).",
+        .examples = "rubble render out/vase.rbl -o vase.png --explode 0.3",
+        .takes = "MODEL",
         .options = options,
         .arguments = &s->file,
         .least_arguments = 1,
-        .most_arguments = 1,
-    };
+        .most_arguments = 1};
     int code = cli_parse(&command, argc, argv);
     if (code >= 0) return code;
-    const struct {
-        const char *name, *text;
-        bool (*parse)(const char *text, settings *s);
-    } values[] = {{"explode", explode, parse_explode}, {"by", by, parse_by}, {"view", view, parse_view},
-        {"size", size, parse_size}, {"samples", samples, parse_samples}, {"level", level, parse_level},
-        {"palette", palette, parse_palette}};
-    for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
-        if (!values[i].text || values[i].parse(values[i].text, s)) continue;
-        cli_error("--%s does not take \"%s\"", values[i].name, values[i].text);
+    if ((view && !parse_view(view, s)) || (size && !parse_size(size, s))) {
+        bool bad_view = view && !parse_view(view, s);
+        cli_error("--%s does not take \"%s\"", bad_view ? "view" : "size", bad_view ? view : size);
         fprintf(stderr, "`rubble render --help` tells more\n");
         return EXIT_USAGE;
     }
-    s->options.thread_count = (unsigned)(threads > 1024 ? 1024 : threads);
+    s->by = find_mode(by);
+    s->level = (int32_t)level;
+    s->palette = (size_t)palette;
+    s->options.samples = (int)samples;
+    s->options.thread_count = (unsigned)threads;
     return -1;
 }
 

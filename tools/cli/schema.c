@@ -2,22 +2,20 @@
 
 #include "tools/cli/cli.h"
 
-static const char help[] =
-    "usage: rubble schema [--nodes]\n"
-    "\n"
-    "Prints the JSON Schema (draft 2020-12) of graph files: editors complete node types, ports and "
-    "parameters with it and\n"
-    "show their documentation. Name it in a graph with \"$schema\": \"…/graph.schema.json\".\n"
-    "\n"
-    "  --nodes   print the list of node types with their ports and parameters instead\n"
-    "\n"
-    "example: rubble schema > graph.schema.json\n";
-
 int cli_schema(int argc, char **argv)
 {
     bool nodes = false;
-    const cli_option options[] = {{"nodes", CLI_FLAG, &nodes}, {0}};
-    int code = cli_parse(&(cli_command){"schema", help, options, NULL, 0, 0}, argc, argv);
+    const cli_option options[] = {{"nodes", CLI_FLAG, &nodes, NULL,
+                                      "print the list of node types with their ports and parameters instead"},
+        {0}};
+    const cli_command command = {.name = "schema",
+        .usage = "[options]",
+        .text = "Prints the JSON Schema (draft 2020-12) of graph files: editors complete node types, ports "
+                "and parameters with it and show "
+                "their documentation. Name it in a graph with \"$schema\": \"…/graph.schema.json\".",
+        .examples = "rubble schema > graph.schema.json",
+        .options = options};
+    int code = cli_parse(&command, argc, argv);
     if (code >= 0) return code;
     rbl_engine *engine = cli_engine(1, NULL);
     if (!engine) return EXIT_EVALUATION;

@@ -2,17 +2,16 @@
 
 #include "tools/cli/cli.h"
 
-static const char help[] = "usage: rubble version [--json]\n"
-                           "\n"
-                           "Prints the version of rubble and of the graph format that it reads.\n"
-                           "\n"
-                           "example: rubble version --json\n";
-
 int cli_version(int argc, char **argv)
 {
     bool json = false;
-    const cli_option options[] = {{"json", CLI_FLAG, &json}, {0}};
-    int code = cli_parse(&(cli_command){"version", help, options, NULL, 0, 0}, argc, argv);
+    const cli_option options[] = {{"json", CLI_FLAG, &json, NULL, "print it as JSON"}, {0}};
+    const cli_command command = {.name = "version",
+        .usage = "[options]",
+        .text = "Prints the version of rubble and of the graph format that it reads.",
+        .examples = "rubble version --json",
+        .options = options};
+    int code = cli_parse(&command, argc, argv);
     if (code >= 0) return code;
     char text[128];
     snprintf(text, sizeof text,

@@ -8,28 +8,6 @@
 
 #include "tools/cli/files.h"
 
-static const char help[] =
-    "usage: rubble view FILE [-o PAGE.html | --watch] [options]\n"
-    "\n"
-    "Writes one HTML file that shows a mesh (.obj .glb .stl .ply .off), a collection (.rbl) or the result of "
-    "a\n"
-    "graph (.json .jsonc): turn it, pull it apart, look at hulls and connections, break it. It needs no "
-    "network\n"
-    "and no other file.\n"
-    "\n"
-    "  -o PAGE.html       file to write; default: FILE's name with .html, in the working folder\n"
-    "  --watch            serve the page on this machine, and load it anew whenever the graph or a file that "
-    "it\n"
-    "                     reads changes, until Ctrl-C\n"
-    "  --port N           of --watch; default 8177, another one when that is taken\n"
-    "  --node ID          of a graph: the node to show; default: the last one that gives a collection\n"
-    "  --set NAME=VALUE   of a graph: set a variable\n"
-    "  --memory BYTES     most memory, like 500M or 4G (default 0: no limit)\n"
-    "  --threads N        default 0: one per core\n"
-    "\n"
-    "example: rubble view graphs/wall.json --set stones=200 -o wall.html\n"
-    "         rubble view graphs/wall.json --watch\n";
-
 /* ---- Files ---- */
 
 static const char *extension(const char *path)
@@ -150,14 +128,33 @@ static int load_and_show(rbl_engine *engine, const view_settings *s, const char 
 int cli_view(int argc, char **argv)
 {
     view_settings s = {0};
-    const cli_option options[] = {{"o", CLI_TEXT, &s.output}, {"node", CLI_TEXT, &s.node},
-        {"set", CLI_LIST, &s.pairs}, {"memory", CLI_BYTES, &s.memory}, {"watch", CLI_FLAG, &s.watch},
-        {"port", CLI_NUMBER, &s.port}, {"threads", CLI_NUMBER, &s.threads}, {0}};
-    int code = cli_parse(&(cli_command){"view", help, options, &s.file, 1, 1}, argc, argv);
-    if (code < 0 && (s.port > 65535 || (s.watch && s.output) || (!s.watch && s.port))) {
-        cli_error(s.port > 65535 ? "--port takes a number up to 65535"
-                  : s.watch      ? "--watch serves the page; it takes no -o"
-                                 : "--port needs --watch");
+    const cli_option options[] = {
+        {"out", CLI_TEXT, &s.output, "PAGE.html",
+            "file to write (default: FILE's name with .html, in the working folder)", .letter = 'o'},
+        {"watch", CLI_FLAG, &s.watch, NULL,
+            "serve the page on this machine, and load it anew whenever the graph or a file that it reads "
+            "changes, until Ctrl-C"},
+        {"port", CLI_NUMBER, &s.port, "N", "of --watch (default 8177, another one when that is taken)",
+            .most = 65535},
+        {"node", CLI_TEXT, &s.node, "NODE",
+            "of a graph: the node to show (default: the last one that gives a collection)"},
+        CLI_OPTION_SET(&s.pairs), CLI_OPTION_MEMORY(&s.memory), CLI_OPTION_THREADS(&s.threads), {0}};
+    const cli_command command = {.name = "view",
+        .usage = "FILE [-o PAGE.html | --watch] [options]",
+        .text = "Writes one HTML file that shows a mesh (.obj .glb .gltf .stl .ply .off), a collection "
+                "(.rbl) or the result of a graph (.json "
+                ".jsonc): turn it, pull it apart, look at hulls and connections, break it. It needs no "
+                "network and no other file.",
+        .examples = "rubble view graphs/wall.json --set stones=200 -o wall.html\nrubble view "
+                    "graphs/wall.json --watch",
+        .takes = "MODEL",
+        .options = options,
+        .arguments = &s.file,
+        .least_arguments = 1,
+        .most_arguments = 1};
+    int code = cli_parse(&command, argc, argv);
+    if (code < 0 && ((s.watch && s.output) || (!s.watch && s.port))) {
+        cli_error(s.watch ? "--watch serves the page; it takes no -o" : "--port needs --watch");
         code = EXIT_USAGE;
     }
     if (code < 0 && cli_would_replace(s.output, s.file)) code = EXIT_USAGE;

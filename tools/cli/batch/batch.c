@@ -11,41 +11,6 @@
 #include "tools/cli/batch/report.h"
 #include "tools/cli/batch/thumbnail.h"
 
-static const char help[] =
-    "usage: rubble batch MANIFEST.json [options]\n"
-    "       rubble batch GRAPH --over NAME=VALUES … [options]\n"
-    "       rubble batch --merge DIR\n"
-    "\n"
-    "Evaluates graphs with many values of their variables, several at once. Each asset gets a folder below "
-    "--out,\n"
-    "with its files and asset.json; batch.json, batch.csv and batch.html sum up. What fails does not stop "
-    "the\n"
-    "rest; the exit code is 1 then.\n"
-    "\n"
-    "  --over NAME=VALUES      an asset for each value: a pattern of files ('props/*.glb'), FROM..TO, or a "
-    "JSON\n"
-    "                          list; several --over make every combination\n"
-    "  --set NAME=VALUE        a value for all assets\n"
-    "  --name TEMPLATE         names of assets (default '{graph}/{NAME}_…'): {graph}, {NAME}, and of paths\n"
-    "                          {NAME.file} with its ending, {NAME.path} with its folders\n"
-    "  --out DIR               default: out\n"
-    "  --resume                leave out what an earlier batch finished: same graph, values and input files, "
-    "and\n"
-    "                          its files are still what was written\n"
-    "  --dry-run               look for mistakes and list the assets, run nothing\n"
-    "  --time-limit SECONDS    an asset that takes longer fails (default 0: no limit)\n"
-    "  --stop-on-failure       begin no asset after one has failed\n"
-    "  --thumbnails            draw a small picture of each asset for batch.html\n"
-    "  --fail-on warning       an asset with a warning has failed\n"
-    "  --chunk I/N             make the Ith of N parts (auto: of SLURM_ARRAY_TASK_ID and _COUNT; auto/N: of\n"
-    "                          JOB_COMPLETION_INDEX); --merge joins their summaries\n"
-    "  --threads N             threads that compute (default 0: one per core)\n"
-    "  --memory BYTES          most memory, like 4G; an asset that needs more than is left runs again alone\n"
-    "  --cache DIR, --cache-bytes BYTES, --no-cache   as of rubble eval\n"
-    "  --progress auto|plain|json|none   on stderr (default auto: a bar on a terminal, else lines)\n"
-    "\n"
-    "example: rubble batch graphs/vase.json --over seed=0..9 --out out\n";
-
 typedef struct arguments {
     const char *file, *out, *name, *chunk, *cache, *progress, *fail_on, *merge;
     cli_list sets, overs;
@@ -117,23 +82,14 @@ static bool read_settings(const arguments *a, batch_settings *s)
         .no_cache = a->no_cache,
         .thumbnails = a->thumbnails,
         .memory = a->memory};
-    bool known = strcmp(a->progress, "auto") == 0;
     s->progress = isatty(STDERR_FILENO) ? BATCH_BAR : BATCH_PLAIN;
     for (int i = 0; i < 4; i++)
-        if (strcmp(a->progress, words[i]) == 0) {
-            s->progress = (batch_progress)i;
-            known = true;
-        }
+        if (strcmp(a->progress, words[i]) == 0) s->progress = (batch_progress)i;
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     long threads = a->threads > 0 ? a->threads : cores > 0 ? cores : 1;
     s->thread_count = (int)(threads > BATCH_MOST_WORKERS ? BATCH_MOST_WORKERS : threads);
-    if (a->fail_on && strcmp(a->fail_on, "warning") != 0) {
-        cli_error("--fail-on takes \"warning\", not \"%s\"", a->fail_on);
-        return false;
-    }
-    if (!known) cli_error("--progress takes auto, bar, plain, json or none, not \"%s\"", a->progress);
     if (!*a->out) cli_error("--out needs a folder");
-    return known && *a->out && read_chunk(a->chunk, s);
+    return *a->out && read_chunk(a->chunk, s);
 }
 
 /* ---- Running ---- */
@@ -254,16 +210,48 @@ static int run(const arguments *a, const batch_settings *s)
 int cli_batch(int argc, char **argv)
 {
     arguments a = {.out = "out", .progress = "auto", .cache_bytes = (size_t)10 << 30};
-    const cli_option options[] = {{"over", CLI_LIST, &a.overs}, {"set", CLI_LIST, &a.sets},
-        {"name", CLI_TEXT, &a.name}, {"out", CLI_TEXT, &a.out}, {"o", CLI_TEXT, &a.out},
-        {"resume", CLI_FLAG, &a.resume}, {"dry-run", CLI_FLAG, &a.dry_run},
-        {"time-limit", CLI_NUMBER, &a.limit}, {"stop-on-failure", CLI_FLAG, &a.stop_on_failure},
-        {"thumbnails", CLI_FLAG, &a.thumbnails}, {"fail-on", CLI_TEXT, &a.fail_on},
-        {"chunk", CLI_TEXT, &a.chunk}, {"threads", CLI_NUMBER, &a.threads}, {"memory", CLI_BYTES, &a.memory},
-        {"cache", CLI_TEXT, &a.cache}, {"cache-bytes", CLI_BYTES, &a.cache_bytes},
-        {"no-cache", CLI_FLAG, &a.no_cache}, {"progress", CLI_TEXT, &a.progress},
-        {"merge", CLI_TEXT, &a.merge}, {0}};
-    int code = cli_parse(&(cli_command){"batch", help, options, &a.file, 0, 1}, argc, argv);
+    const cli_option options[] = {{"over", CLI_LIST, &a.overs, "NAME=VALUES",
+                                      "an asset for each value: a pattern of files ('props/*.glb'), "
+                                      "FROM..TO, or a JSON list; several --over make every combination"},
+        {"set", CLI_LIST, &a.sets, "NAME=VALUE", "a value for all assets"},
+        {"name", CLI_TEXT, &a.name, "TEMPLATE",
+            "names of assets (default '{graph}/{NAME}_…'): {graph}, {NAME}, and of paths {NAME.file} with "
+            "its ending, {NAME.path} with its folders"},
+        {"out", CLI_TEXT, &a.out, "DIR", "default: out", .letter = 'o'},
+        {"resume", CLI_FLAG, &a.resume, NULL,
+            "leave out what an earlier batch finished: same graph, values and input files, and its files are "
+            "still what was written"},
+        {"dry-run", CLI_FLAG, &a.dry_run, NULL, "look for mistakes and list the assets, run nothing"},
+        {"time-limit", CLI_NUMBER, &a.limit, "SECONDS",
+            "an asset that takes longer fails (default 0: no limit)"},
+        {"stop-on-failure", CLI_FLAG, &a.stop_on_failure, NULL, "begin no asset after one has failed"},
+        {"thumbnails", CLI_FLAG, &a.thumbnails, NULL, "draw a small picture of each asset for batch.html"},
+        {"fail-on", CLI_WORD, &a.fail_on, "warning", "an asset with a warning has failed"},
+        {"chunk", CLI_TEXT, &a.chunk, "I/N",
+            "make the Ith of N parts (auto: of SLURM_ARRAY_TASK_ID and _COUNT; auto/N: of "
+            "JOB_COMPLETION_INDEX); --merge joins their summaries"},
+        {"merge", CLI_TEXT, &a.merge, "DIR", "join the summaries of chunks in a folder"},
+        CLI_OPTION_THREADS(&a.threads),
+        {"memory", CLI_BYTES, &a.memory, "BYTES",
+            "most memory, like 4G; an asset that needs more than is left runs again alone"},
+        {"cache", CLI_TEXT, &a.cache, "DIR", "as of rubble eval"},
+        {"cache-bytes", CLI_BYTES, &a.cache_bytes, "BYTES", "as of rubble eval"},
+        {"no-cache", CLI_FLAG, &a.no_cache, NULL, "as of rubble eval"},
+        {"progress", CLI_WORD, &a.progress, "auto|bar|plain|json|none",
+            "on stderr (default auto: a bar on a terminal, else lines)"},
+        {0}};
+    const cli_command command = {.name = "batch",
+        .usage = "MANIFEST.json [options]\nGRAPH --over NAME=VALUES … [options]\n--merge DIR",
+        .text = "Evaluates graphs with many values of their variables, several at once. Each asset gets a "
+                "folder below --out, with its files and "
+                "asset.json; batch.json, batch.csv and batch.html sum up. What fails does not stop the rest; "
+                "the exit code is 1 then.",
+        .examples = "rubble batch graphs/vase.json --over seed=0..9 --out out",
+        .takes = "GRAPH",
+        .options = options,
+        .arguments = &a.file,
+        .most_arguments = 1};
+    int code = cli_parse(&command, argc, argv);
     batch_settings settings;
     if (code < 0 && !a.file == !a.merge) {
         cli_error(a.file ? "--merge takes the folder alone" : "rubble batch needs a manifest or a graph");
