@@ -89,8 +89,8 @@ static void print_paragraph(void *user, const char *line, size_t length)
     if (!*in_items) printf("\n");
     *in_items = true;
     *colon = '\0';
-    printf("  %-10s ", text + 2);
-    print_wrapped(colon + 2, 13);
+    printf("  %-11s ", text + 2);
+    print_wrapped(colon + 2, 14);
 }
 
 typedef struct usage_lines {

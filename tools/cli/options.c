@@ -190,17 +190,28 @@ static bool parse_option(const cli_command *command, int argc, char **argv, int 
     return store(option, equals ? equals + 1 : argv[++*i]);
 }
 
-static void tell_missing(const cli_command *command)
+typedef struct nth_word {
+    size_t index, wanted;
+    char word[MOST_WORD];
+} nth_word;
+
+static void keep_nth(void *user, const char *word, size_t length)
+{
+    nth_word *n = user;
+    if (n->index++ == n->wanted) snprintf(n->word, sizeof n->word, "%.*s", (int)length, word);
+}
+
+static void tell_missing(const cli_command *command, size_t index)
 {
     word_search search;
-    char first[MOST_WORD];
-    snprintf(first, sizeof first, "%s", command->takes ? command->takes : "");
-    first[strcspn(first, " ")] = '\0';
-    if (strchr(first, '|')) {
-        is_word(first, "", &search);
+    nth_word takes = {.wanted = index};
+    cli_each_word(command->takes, ' ', keep_nth, &takes);
+    if (strchr(takes.word, '|')) {
+        is_word(takes.word, "", &search);
         cli_error("rubble %s needs %s", command->name, search.list);
     } else {
-        cli_error("rubble %s needs a %s", command->name, strcmp(first, "GRAPH") == 0 ? "graph file" : "file");
+        cli_error(
+            "rubble %s needs a %s", command->name, strcmp(takes.word, "GRAPH") == 0 ? "graph file" : "file");
     }
 }
 
@@ -227,7 +238,7 @@ int cli_parse(const cli_command *command, int argc, char **argv)
         }
     }
     if (count < command->least_arguments) {
-        tell_missing(command);
+        tell_missing(command, count);
         return usage_fault(command);
     }
     return -1;

@@ -7,44 +7,6 @@
 
 #include "tools/cli/batch/list.h"
 
-static const char help[] =
-    "usage: rubble farm slurm MANIFEST.json [options]\n"
-    "       rubble farm kubernetes MANIFEST.json --image IMAGE --claim CLAIM [options]\n"
-    "       rubble farm status DIR [--json]\n"
-    "\n"
-    "Makes a batch on several machines. Each makes a chunk of its assets (`rubble batch --chunk`) into one "
-    "folder\n"
-    "that all of them see. A graph with --over does instead of a manifest.\n"
-    "\n"
-    "  slurm       submits a job array, and a job that joins the summaries when it has ended; the scripts "
-    "are in\n"
-    "              DIR/batch-farm, with the log of each task. A task whose machine goes down runs again and\n"
-    "              leaves out what was finished. The same command again makes what is missing.\n"
-    "  kubernetes  prints an Indexed Job for `kubectl apply -f -`\n"
-    "  status      tells what is done, failed, running and missing, from what the chunks note and what "
-    "Slurm says;\n"
-    "              exit 1 when something failed or is missing and nothing runs any more\n"
-    "\n"
-    "  --over, --set, --name, --time-limit, --thumbnails, --fail-on, --cache, --cache-bytes, --no-cache   "
-    "as of\n"
-    "                        rubble batch\n"
-    "  --out DIR             default: out\n"
-    "  --chunks N            tasks (default: one an asset, at most 16)\n"
-    "  --threads N           cores of a task (default 1)\n"
-    "  --memory BYTES        of a task, like 8G; it is an error of an asset to need more\n"
-    "  --program FILE        rubble, as those machines find it (default: this one; in a container `rubble`)\n"
-    "  --dry-run             slurm: print the scripts, submit nothing\n"
-    "  --time TIME           slurm: most time of a task, as D-HH:MM:SS, HH:MM:SS or minutes\n"
-    "  --partition NAME      slurm: where\n"
-    "  --sbatch OPTION       slurm: any other option, like --sbatch=--account=art; may be repeated\n"
-    "  --image IMAGE         kubernetes: the image that has rubble\n"
-    "  --claim CLAIM         kubernetes: the volume claim with manifest, meshes and output folder\n"
-    "  --mount PATH          kubernetes: where it is mounted, and what paths are relative to (default "
-    "/work)\n"
-    "  -o FILE               kubernetes: write there instead of to stdout\n"
-    "\n"
-    "example: rubble farm slurm props.json --out out --chunks 8 --threads 4 --memory 8G\n";
-
 const char farm_folder[] = "batch-farm", farm_record[] = "batch-farm/farm.json";
 
 /* ---- The list of assets ---- */
@@ -93,18 +55,6 @@ static bool check_options(farm_options *o, bool kubernetes)
         cli_error("--out needs a folder");
         return false;
     }
-    if (o->fail_on && strcmp(o->fail_on, "warning") != 0) {
-        cli_error("--fail-on takes \"warning\", not \"%s\"", o->fail_on);
-        return false;
-    }
-    if (o->threads < 1 || o->threads > 256) {
-        cli_error("--threads needs a number from 1 to 256");
-        return false;
-    }
-    if (o->chunks > 1000000) {
-        cli_error("--chunks needs a number up to 1000000");
-        return false;
-    }
     if (o->memory && o->memory < (size_t)1 << 24) {
         cli_error("--memory needs at least 16M");
         return false;
@@ -136,17 +86,58 @@ int cli_farm(int argc, char **argv)
     farm_options o = {.out = "out", .threads = 1, .mount = "/work"};
     const char *arguments[2];
     bool json = false;
-    const cli_option options[] = {{"over", CLI_LIST, &o.overs}, {"set", CLI_LIST, &o.sets},
-        {"name", CLI_TEXT, &o.name}, {"out", CLI_TEXT, &o.out}, {"time-limit", CLI_NUMBER, &o.limit},
-        {"thumbnails", CLI_FLAG, &o.thumbnails}, {"fail-on", CLI_TEXT, &o.fail_on},
-        {"cache", CLI_TEXT, &o.cache}, {"cache-bytes", CLI_TEXT, &o.cache_bytes},
-        {"no-cache", CLI_FLAG, &o.no_cache}, {"chunks", CLI_NUMBER, &o.chunks},
-        {"threads", CLI_NUMBER, &o.threads}, {"memory", CLI_BYTES, &o.memory},
-        {"program", CLI_TEXT, &o.program}, {"dry-run", CLI_FLAG, &o.dry_run}, {"time", CLI_TEXT, &o.time},
-        {"partition", CLI_TEXT, &o.partition}, {"sbatch", CLI_LIST, &o.extra}, {"image", CLI_TEXT, &o.image},
-        {"claim", CLI_TEXT, &o.claim}, {"mount", CLI_TEXT, &o.mount}, {"o", CLI_TEXT, &o.output},
-        {"json", CLI_FLAG, &json}, {0}};
-    int code = cli_parse(&(cli_command){"farm", help, options, arguments, 2, 2}, argc, argv);
+    const cli_option options[] = {{"over", CLI_LIST, &o.overs, "NAME=VALUES", "as of rubble batch"},
+        {"set", CLI_LIST, &o.sets, "NAME=VALUE", "as of rubble batch"},
+        {"name", CLI_TEXT, &o.name, "TEMPLATE", "as of rubble batch"},
+        {"out", CLI_TEXT, &o.out, "DIR", "default: out"},
+        {"time-limit", CLI_NUMBER, &o.limit, "SECONDS", "as of rubble batch"},
+        {"thumbnails", CLI_FLAG, &o.thumbnails, NULL, "as of rubble batch"},
+        {"fail-on", CLI_WORD, &o.fail_on, "warning", "as of rubble batch"},
+        {"cache", CLI_TEXT, &o.cache, "DIR", "as of rubble batch"},
+        {"cache-bytes", CLI_TEXT, &o.cache_bytes, "BYTES", "as of rubble batch"},
+        {"no-cache", CLI_FLAG, &o.no_cache, NULL, "as of rubble batch"},
+        {"chunks", CLI_NUMBER, &o.chunks, "N", "tasks (default: one an asset, at most 16)", .most = 1000000},
+        {"threads", CLI_NUMBER, &o.threads, "N", "cores of a task (default 1)", .least = 1,
+            .most = CLI_MOST_THREADS},
+        {"memory", CLI_BYTES, &o.memory, "BYTES",
+            "of a task, like 8G; it is an error of an asset to need more"},
+        {"program", CLI_TEXT, &o.program, "FILE",
+            "rubble, as those machines find it (default: this one; in a container `rubble`)"},
+        {"dry-run", CLI_FLAG, &o.dry_run, NULL, "slurm: print the scripts, submit nothing"},
+        {"time", CLI_TEXT, &o.time, "TIME", "slurm: most time of a task, as D-HH:MM:SS, HH:MM:SS or minutes"},
+        {"partition", CLI_TEXT, &o.partition, "NAME", "slurm: where"},
+        {"sbatch", CLI_LIST, &o.extra, "OPTION",
+            "slurm: any other option, like --sbatch=--account=art; may be repeated"},
+        {"image", CLI_TEXT, &o.image, "IMAGE", "kubernetes: the image that has rubble"},
+        {"claim", CLI_TEXT, &o.claim, "CLAIM",
+            "kubernetes: the volume claim with manifest, meshes and output folder"},
+        {"mount", CLI_TEXT, &o.mount, "PATH",
+            "kubernetes: where it is mounted, and what paths are relative to (default /work)"},
+        {"output", CLI_TEXT, &o.output, "FILE", "kubernetes: write there instead of to stdout",
+            .letter = 'o'},
+        {"json", CLI_FLAG, &json, NULL, "status: print it as JSON"}, {0}};
+    const cli_command command = {.name = "farm",
+        .usage = "slurm MANIFEST.json [options]\nkubernetes MANIFEST.json --image IMAGE --claim CLAIM "
+                 "[options]\nstatus DIR [--json]",
+        .text = "Makes a batch on several machines. Each makes a chunk of its assets (`rubble batch "
+                "--chunk`) into one folder that all of "
+                "them see. A graph with --over does instead of a manifest.\n"
+                "- slurm: submits a job array, and a job that joins the summaries when it has ended; the "
+                "scripts are in DIR/batch-farm, with "
+                "the log of each task. A task whose machine goes down runs again and leaves out what was "
+                "finished. The same command again makes "
+                "what is missing.\n"
+                "- kubernetes: prints an Indexed Job for `kubectl apply -f -`\n"
+                "- status: tells what is done, failed, running and missing, from what the chunks note and "
+                "what Slurm says; exit 1 when something "
+                "failed or is missing and nothing runs any more",
+        .examples = "rubble farm slurm props.json --out out --chunks 8 --threads 4 --memory 8G",
+        .takes = "slurm|kubernetes|status MANIFEST.json",
+        .options = options,
+        .arguments = arguments,
+        .least_arguments = 2,
+        .most_arguments = 2};
+    int code = cli_parse(&command, argc, argv);
     o.file = code < 0 ? arguments[1] : NULL;
     if (code < 0 && strcmp(arguments[0], "slurm") == 0) code = make_farm(&o, false);
     if (code < 0 && strcmp(arguments[0], "kubernetes") == 0) code = make_farm(&o, true);
