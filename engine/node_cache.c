@@ -25,9 +25,9 @@ rbli_result *rbli_work_find_on_disk(
     rbl_context ctx = w->ctx;
     ctx.messages = rbli_messages_create(ctx.allocator);
     if (!ctx.messages) return NULL;
-    uint64_t begin_ns = rbli_phase_begin(&ctx);
+    rbli_phase phase = rbli_phase_begin(&ctx);
     rbli_result *found = rbli_disk_cache_find(&ctx, e->engine->disk_cache, key, outputs);
-    rbli_phase_end(&ctx, "look into the cache", begin_ns);
+    rbli_phase_end(&ctx, "look into the cache", phase);
     rbli_work_tell_notes(e, w, &ctx);
     return found;
 }
@@ -38,9 +38,9 @@ void rbli_work_put_on_disk(rbli_evaluation *e, rbli_node_work *w, rbli_hash key,
     rbl_context ctx = w->ctx;
     ctx.messages = rbli_messages_create(ctx.allocator);
     if (!ctx.messages) return;
-    uint64_t begin_ns = rbli_phase_begin(&ctx);
+    rbli_phase phase = rbli_phase_begin(&ctx);
     rbli_disk_cache_put(&ctx, e->engine->disk_cache, key, result);
-    rbli_phase_end(&ctx, "write to the cache", begin_ns);
+    rbli_phase_end(&ctx, "write to the cache", phase);
     rbli_work_tell_notes(e, w, &ctx);
 }
 

@@ -154,10 +154,10 @@ static rbl_status compute(rbli_evaluation *e, rbli_node_work *w, bool aloud, rbl
         return RBL_OK;
     }
     if (status == RBL_OK) status = check_outputs(w, result);
-    uint64_t hash_begin_ns = rbli_phase_begin(&w->ctx);
+    rbli_phase hashing = rbli_phase_begin(&w->ctx);
     for (size_t i = 0; status == RBL_OK && i < result->output_count; i++)
         status = rbli_value_hash_polled(&w->ctx, result->outputs[i]);
-    rbli_phase_end(&w->ctx, "hash outputs", hash_begin_ns);
+    rbli_phase_end(&w->ctx, "hash outputs", hashing);
     if (status == RBL_OK) status = keep_messages(w, result);
     if (status == RBL_OK) rbli_work_anchor_files(w, result);
     if (aloud) rbli_work_hand_on_messages(e, w, &call, status);

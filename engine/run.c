@@ -350,6 +350,7 @@ rbl_status rbl_run_trace_json(const rbl_run *run, char **text)
         trace_time(&out, "dur", entry->end_ns - entry->begin_ns);
         rbli_text_puts(&out, ", \"args\": {");
         json_member(&out, "node", entry->node);
+        if (entry->cpu_ns >= 0) trace_time(&out, "cpu_us", (uint64_t)entry->cpu_ns);
         rbli_text_puts(&out, "}}");
     }
     rbli_text_puts(&out, "\n]}\n");

@@ -81,11 +81,9 @@ static uint32_t number_of_this_thread(rbli_trace *trace)
     return i;
 }
 
-void rbli_trace_add(
-    rbli_trace *trace, const char *category, const char *name, const char *node, uint64_t begin_ns)
+static void add_entry(rbli_trace *trace, rbli_trace_entry entry)
 {
-    if (!trace) return;
-    uint64_t end_ns = rbli_trace_now();
+    entry.end_ns = rbli_trace_now();
     uv_mutex_lock(&trace->mutex);
     if (trace->count == trace->capacity && trace->count < MOST_ENTRIES) {
         size_t capacity = trace->capacity ? trace->capacity * 2 : 256;
@@ -96,14 +94,17 @@ void rbli_trace_add(
             trace->capacity = capacity;
         }
     }
-    if (trace->count < trace->capacity)
-        trace->entries[trace->count++] = (rbli_trace_entry){.category = category,
-            .name = name,
-            .node = node,
-            .begin_ns = begin_ns,
-            .end_ns = end_ns,
-            .thread = number_of_this_thread(trace)};
+    if (trace->count < trace->capacity) {
+        entry.thread = number_of_this_thread(trace);
+        trace->entries[trace->count++] = entry;
+    }
     uv_mutex_unlock(&trace->mutex);
+}
+
+void rbli_trace_add(
+    rbli_trace *trace, const char *category, const char *name, const char *node, uint64_t begin_ns)
+{
+    if (trace) add_entry(trace, (rbli_trace_entry){category, name, node, .begin_ns = begin_ns, .cpu_ns = -1});
 }
 
 size_t rbli_trace_count(const rbli_trace *trace)
@@ -116,12 +117,21 @@ const rbli_trace_entry *rbli_trace_get(const rbli_trace *trace, size_t index)
     return &trace->entries[index];
 }
 
-uint64_t rbli_phase_begin(const rbl_context *ctx)
+int64_t rbli_activity_cpu_ns(const rbl_context *ctx)
 {
-    return ctx->activity && ctx->activity->trace ? rbli_trace_now() : 0;
+    return rbli_thread_cpu_ns() + (ctx->activity ? atomic_load(&ctx->activity->cpu_ns) : 0);
 }
 
-void rbli_phase_end(const rbl_context *ctx, const char *name, uint64_t begin_ns)
+rbli_phase rbli_phase_begin(const rbl_context *ctx)
 {
-    if (begin_ns) rbli_trace_add(ctx->activity->trace, "phase", name, ctx->activity->name, begin_ns);
+    if (!ctx->activity || !ctx->activity->trace) return (rbli_phase){0};
+    return (rbli_phase){rbli_trace_now(), rbli_activity_cpu_ns(ctx)};
+}
+
+void rbli_phase_end(const rbl_context *ctx, const char *name, rbli_phase phase)
+{
+    if (phase.begin_ns)
+        add_entry(ctx->activity->trace,
+            (rbli_trace_entry){"phase", name, ctx->activity->name, .begin_ns = phase.begin_ns,
+                .cpu_ns = rbli_activity_cpu_ns(ctx) - phase.cpu_ns});
 }

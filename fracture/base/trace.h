@@ -10,6 +10,7 @@ typedef struct rbli_trace rbli_trace;
 typedef struct rbli_trace_entry {
     const char *category, *name, *node; /* static, or of rbli_trace_name */
     uint64_t begin_ns, end_ns;          /* of rbli_trace_now */
+    int64_t cpu_ns;                     /* of all threads that worked on it; -1: not measured */
     uint32_t thread;                    /* numbered in the order of their first entry, from 0 */
 } rbli_trace_entry;
 
@@ -34,17 +35,26 @@ const char *rbli_trace_name(rbli_trace *trace, const char *prefix, const char *t
 /// entries are kept; without memory an entry is lost. Threads: any.
 void rbli_trace_add(
     rbli_trace *trace, const char *category, const char *name, const char *node, uint64_t begin_ns);
-/// A part of a node's work that is no parallel loop. The beginning is 0 when nothing is recorded. `name`:
-/// static. Threads: any.
-uint64_t rbli_phase_begin(const rbl_context *ctx);
-void rbli_phase_end(const rbl_context *ctx, const char *name, uint64_t begin_ns);
+/// CPU time spent on the context's activity so far, by the calling thread and those that help it. Differences
+/// count, between calls of one thread. Without an activity: of the calling thread alone.
+int64_t rbli_activity_cpu_ns(const rbl_context *ctx);
+
+/// A part of a node's work that is no parallel loop of its own.
+typedef struct rbli_phase {
+    uint64_t begin_ns; /* 0: nothing is recorded */
+    int64_t cpu_ns;
+} rbli_phase;
+
+/// `name`: static. Threads: any, both calls the same.
+rbli_phase rbli_phase_begin(const rbl_context *ctx);
+void rbli_phase_end(const rbl_context *ctx, const char *name, rbli_phase phase);
 
 /// Evaluates `expression` as a phase; sets `status` and goes to `done` as RBL_TRY does.
 #define RBLI_PHASE(ctx, name, expression)                                                                    \
     do {                                                                                                     \
-        uint64_t phase_begin_ns_ = rbli_phase_begin(ctx);                                                    \
+        rbli_phase phase_ = rbli_phase_begin(ctx);                                                           \
         status = (expression);                                                                               \
-        rbli_phase_end((ctx), (name), phase_begin_ns_);                                                      \
+        rbli_phase_end((ctx), (name), phase_);                                                               \
         if (status != RBL_OK) goto done;                                                                     \
     } while (0)
 

@@ -2,17 +2,8 @@
 
 #include "fracture/geometry/cut.h"
 
-#include <time.h>
-
 #include "fracture/base/trace.h"
 #include "fracture/geometry/cut_internal.h"
-
-static double now_ms(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec * 1e3 + (double)time.tv_nsec * 1e-6;
-}
 
 void cut_free_state(rbl_context *ctx, cut_state *s)
 {
@@ -47,6 +38,7 @@ rbl_status rbli_cut(rbl_context *ctx, const rbli_mesh_view *mesh, const rbli_cel
         "cut: label vertices", "cut: wind edges", "cut: trace mesh", "cut: trace facets", "cut: find twins"};
     enum { PHASE_COUNT = sizeof phases / sizeof *phases };
     _Static_assert(sizeof names / sizeof *names == PHASE_COUNT, "each phase has a name");
+    _Static_assert(PHASE_COUNT + 1 == RBLI_CUT_PHASES, "each phase has a time");
     rbl_status status = RBL_OK;
     bool drop = options && options->drop_outside;
     cut_state state = {.mesh_view = mesh,
@@ -56,16 +48,16 @@ rbl_status rbli_cut(rbl_context *ctx, const rbli_mesh_view *mesh, const rbli_cel
         .contacts_only = options && options->contacts_only};
     rbli_cut_result *result = NULL;
     RBL_TRY_ALLOC(result = rbli_calloc(ctx, 1, sizeof *result));
-    double before = now_ms();
+    int64_t before = rbli_activity_cpu_ns(ctx);
     for (int i = 0; i < PHASE_COUNT; i++) {
         RBLI_PHASE(ctx, names[i], phases[i](ctx, &state));
-        double after = now_ms();
-        result->phase_ms[i < 7 ? i : 6] += after - before;
+        int64_t after = rbli_activity_cpu_ns(ctx);
+        result->phase_ms[i] = (double)(after - before) / 1e6;
         before = after;
         rbli_progress(ctx, (i + 1.0) / (PHASE_COUNT + 1));
     }
     RBLI_PHASE(ctx, "cut: assemble", cut_assemble(ctx, &state, result));
-    result->phase_ms[7] = now_ms() - before;
+    result->phase_ms[PHASE_COUNT] = (double)(rbli_activity_cpu_ns(ctx) - before) / 1e6;
     *out = result;
     result = NULL;
 done:

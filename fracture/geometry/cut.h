@@ -15,6 +15,10 @@ typedef struct rbli_cut_options {
                            only where their cell has several pieces, without corners and weights */
 } rbli_cut_options;
 
+/// Parts of the work, in this order: prepare mesh, prepare cells, flood, label vertices, wind edges, trace
+/// mesh, trace facets, find twins, assemble.
+enum { RBLI_CUT_PHASES = 9 };
+
 /// Two pieces that share facets.
 typedef struct rbli_contact {
     int32_t piece_a, piece_b; /* a < b */
@@ -44,8 +48,7 @@ typedef struct rbli_cut_result {
                               of their cell or, alone there, left out */
     bool outside_dropped;  /* with drop_outside: something lay in the outside cells */
     size_t split_edge_count; /* edges that got a middle point because a piece would have had them twice */
-    double phase_ms[8]; /* wall times: mesh, complex, flood, labels, windings, mesh regions, facet regions,
-                           assembly */
+    double phase_ms[RBLI_CUT_PHASES]; /* CPU times, of rbli_activity_cpu_ns */
 } rbli_cut_result;
 
 void rbli_cut_result_destroy(rbl_context *ctx, rbli_cut_result *result); /* NULL is fine */

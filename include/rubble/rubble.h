@@ -402,7 +402,8 @@ RBL_API const rbl_value *rbl_run_value(const rbl_run *run, const char *name);
 /// The whole run as JSON; freed with rbl_run_free_text.
 RBL_API rbl_status rbl_run_json(const rbl_run *run, char **text);
 /// What ran when and on which thread, as a Chrome trace (chrome://tracing, ui.perfetto.dev): a complete event
-/// per node, per delivery and per thread of a parallel loop. Freed with rbl_run_free_text.
+/// per node, per delivery, per phase of a node (`args.cpu_us`: CPU time of all threads that worked on it) and
+/// per thread of a parallel loop. Freed with rbl_run_free_text.
 /// @return RBL_OK · RBL_ERR_NOT_FOUND (the run was not asked to record) · RBL_ERR_NO_MEMORY
 RBL_API rbl_status rbl_run_trace_json(const rbl_run *run, char **text);
 RBL_API void rbl_run_free_text(const rbl_run *run, char *text);

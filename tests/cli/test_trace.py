@@ -50,6 +50,7 @@ def read_trace(folder, name="t.json"):
     for e in events[1:]:
         assert e["ph"] == "X" and e["pid"] == 1 and isinstance(e["tid"], int), e
         assert e["ts"] >= 0 and e["dur"] >= 0 and e["name"] and e["cat"] in ("node", "deliver", "loop", "phase"), e
+        assert e["cat"] != "phase" or e["args"]["cpu_us"] >= 0, e
     return events[1:]
 
 

@@ -1,20 +1,20 @@
-/// Times hulls of many pieces beside a plain loop of qhull over the same points: `bench_hulls [--runs N]
-/// [--kind cells|fine|balls|large]`. Prints CSV: maker, kind of pieces, pieces, points, vertices of all
-/// hulls, the least CPU time of the runs in milliseconds, one thread. Pieces are Voronoi cells, also with
-/// more points on their facets, or balls.
+/// Times hulls of many pieces: `bench_hulls`. Case `pieces`: all pieces of a bumpy sphere of 300,000 triangles
+/// cut in 10,000 (--triangles, --pieces), as the node CreateLeafConvexHulls makes them. Cases beside a plain
+/// loop of qhull over the same points, one thread: Voronoi `cells`, `fine` cells with more points on their
+/// facets, `balls`, `large balls`. Values: time a piece.
 
 #include <libqhull_r/qhull_ra.h>
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "fracture/base/alloc.h"
 #include "fracture/base/rng.h"
 #include "fracture/geometry/cell_complex.h"
 #include "fracture/geometry/convex_hull.h"
+#include "fracture/ops/hulls.h"
+#include "tools/bench/bench.h"
 
 /// Points of all pieces, one piece after the other.
 typedef struct pieces {
@@ -22,13 +22,6 @@ typedef struct pieces {
     size_t *start; /* [count + 1] */
     size_t count;
 } pieces;
-
-static double cpu_ms(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-    return (double)time.tv_sec * 1e3 + (double)time.tv_nsec * 1e-6;
-}
 
 static void pieces_free(rbl_context *ctx, pieces *p)
 {
@@ -141,62 +134,79 @@ static size_t hull_by_rubble(rbl_context *ctx, const double (*points)[3], size_t
     return vertices;
 }
 
-static void measure(rbl_context *ctx, const char *kind, const pieces *p, int runs)
+static void print_row(const bench_options *o, const bench_times *times, bench_row row)
 {
-    for (int maker = 0; maker < 2; maker++) {
-        double best = 0;
-        size_t vertices = 0;
-        for (int run = 0; run < runs; run++) {
-            double start = cpu_ms();
-            vertices = 0;
-            for (size_t i = 0; i < p->count; i++) {
-                double(*points)[3] = p->points + p->start[i];
-                size_t count = p->start[i + 1] - p->start[i];
-                vertices += maker == 0 ? hull_by_qhull(points, count)
-                                       : hull_by_rubble(ctx, (const double(*)[3])points, count);
-            }
-            double time = cpu_ms() - start;
-            if (run == 0 || time < best) best = time;
-        }
-        printf("%s,%s,%zu,%zu,%zu,%.1f\n", maker == 0 ? "qhull" : "rubble", kind, p->count,
-            p->start[p->count], vertices, best);
-        fflush(stdout);
-    }
+    row.value = bench_cpu_median(times) * 1e3 / (double)row.pieces;
+    row.unit = "us/piece";
+    bench_print(o, times, &row);
 }
 
-static bool is_wanted(const char *kind, const char *name)
+/// @param p freed
+static void measure(const bench_options *o, rbl_context *ctx, const char *kind, pieces *p)
 {
-    return *kind == 0 || strcmp(kind, name) == 0;
+    bench_times ours = {0}, theirs = {0};
+    size_t vertices[2] = {0};
+    for (int run = 0; run < o->runs; run++) {
+        bench_begin(&theirs);
+        for (size_t i = 0; i < p->count; i++)
+            vertices[0] += hull_by_qhull(p->points + p->start[i], p->start[i + 1] - p->start[i]);
+        bench_end(&theirs);
+        bench_begin(&ours);
+        for (size_t i = 0; i < p->count; i++)
+            vertices[1] += hull_by_rubble(
+                ctx, (const double(*)[3])(p->points + p->start[i]), p->start[i + 1] - p->start[i]);
+        bench_end(&ours);
+    }
+    for (int maker = 0; maker < 2; maker++)
+        print_row(o, maker == 0 ? &theirs : &ours,
+            (bench_row){.case_name = kind,
+                .part = maker == 0 ? "qhull" : "rubble",
+                .pieces = p->count,
+                .hash = {.low = vertices[maker] / (size_t)o->runs}});
+    pieces_free(ctx, p);
+}
+
+static void measure_pieces(const bench_options *o)
+{
+    rbl_context *ctx = bench_context(2);
+    size_t count = o->pieces ? o->pieces : 10000;
+    bench_mesh mesh = bench_sphere(o->triangles ? o->triangles : 300000);
+    double(*sites)[3] = bench_sites(count);
+    rbl_collection *whole = bench_sphere_collection(ctx, &mesh);
+    rbl_collection *cut = bench_pieces(ctx, whole, (const double(*)[3])sites, count);
+    rbli_leaf_hull_options options = rbli_leaf_hull_default_options();
+    bench_times times = {0};
+    bench_row row = {.case_name = "pieces", .triangles = mesh.triangle_count, .pieces = count};
+    for (int run = 0; run < o->runs; run++) {
+        rbl_context *own = bench_context(o->threads);
+        rbl_collection *out = NULL;
+        bench_begin(&times);
+        bench_check(own, rbli_create_leaf_hulls(own, cut, &options, &out), "hulls");
+        bench_end(&times);
+        row.hash = rbli_collection_hash(out);
+        rbli_collection_release(out);
+        row.peak_bytes = rbli_allocator_peak_bytes(own->allocator);
+        bench_context_destroy(own);
+    }
+    print_row(o, &times, row);
+    rbli_collection_release(whole);
+    rbli_collection_release(cut);
+    free(sites);
+    bench_mesh_free(&mesh);
+    bench_context_destroy(ctx);
 }
 
 int main(int argc, char **argv)
 {
-    int runs = 1;
-    const char *kind = "";
-    for (int i = 1; i + 1 < argc; i += 2) {
-        if (strcmp(argv[i], "--runs") == 0) runs = atoi(argv[i + 1]);
-        if (strcmp(argv[i], "--kind") == 0) kind = argv[i + 1];
-    }
-    rbl_context *ctx = NULL;
+    bench_options o = bench_start(argc, argv, "hulls", NULL);
+    rbl_context *ctx = bench_context(1);
     pieces p;
-    if (runs < 1 || rbli_context_create(1, &ctx) != RBL_OK) return 1;
-    printf("maker,kind,pieces,points,vertices,cpu_ms\n");
-    if (is_wanted(kind, "cells") && make_cells(ctx, 100000, 0, &p) == RBL_OK) {
-        measure(ctx, "cells", &p, runs);
-        pieces_free(ctx, &p);
-    }
-    if (is_wanted(kind, "fine") && make_cells(ctx, 10000, 20, &p) == RBL_OK) {
-        measure(ctx, "fine cells", &p, runs);
-        pieces_free(ctx, &p);
-    }
-    if (is_wanted(kind, "balls") && make_balls(ctx, 2000, 200, &p) == RBL_OK) {
-        measure(ctx, "balls", &p, runs);
-        pieces_free(ctx, &p);
-    }
-    if (is_wanted(kind, "large") && make_balls(ctx, 4, 50000, &p) == RBL_OK) {
-        measure(ctx, "large balls", &p, runs);
-        pieces_free(ctx, &p);
-    }
-    rbli_context_destroy(ctx);
+    if (bench_wants(&o, "pieces")) measure_pieces(&o);
+    if (bench_wants(&o, "cells") && make_cells(ctx, 100000, 0, &p) == RBL_OK) measure(&o, ctx, "cells", &p);
+    if (bench_wants(&o, "fine") && make_cells(ctx, 10000, 20, &p) == RBL_OK) measure(&o, ctx, "fine", &p);
+    if (bench_wants(&o, "balls") && make_balls(ctx, 2000, 200, &p) == RBL_OK) measure(&o, ctx, "balls", &p);
+    if (bench_wants(&o, "large balls") && make_balls(ctx, 4, 50000, &p) == RBL_OK)
+        measure(&o, ctx, "large balls", &p);
+    bench_context_destroy(ctx);
     return 0;
 }
