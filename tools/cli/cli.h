@@ -29,6 +29,7 @@ int cli_inspect(int argc, char **argv);
 int cli_migrate(int argc, char **argv);
 int cli_nodes(int argc, char **argv);
 int cli_schema(int argc, char **argv);
+int cli_table(int argc, char **argv);
 int cli_version(int argc, char **argv);
 int cli_view(int argc, char **argv);
 

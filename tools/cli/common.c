@@ -189,7 +189,8 @@ int cli_load_file_graph(rbl_engine *engine, const char *file, rbl_graph **graph)
 int cli_print(const char *text)
 {
     bool good = fputs(text, stdout) >= 0 && fflush(stdout) == 0;
-    if (!good) cli_error("standard output: %s", strerror(errno));
+    if (!good && errno != EPIPE)
+        cli_error("standard output: %s", strerror(errno)); /* `| head` is no mistake */
     return good ? EXIT_DONE : EXIT_FILE;
 }
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "tools/cli/files.h"
+#include "tools/cli/model.h"
 #include "tools/cli/results.h"
 
 /* A signal handler can reach nothing but this. */
@@ -148,19 +149,6 @@ void cli_eval_options(cli_eval_settings *s, rbl_control *control, rbl_evaluate_o
     options->user = s;
 }
 
-void cli_eval_tell_unknown_node(const rbl_graph *graph, const cli_eval_settings *s)
-{
-    const char *wanted = s->only;
-    size_t count = rbl_graph_node_count(graph);
-    const char **ids = malloc((count + 1) * sizeof *ids);
-    for (size_t i = 0; ids && i < count; i++)
-        ids[i] = rbl_graph_node_id(graph, i);
-    const char *nearest = ids ? rbl_nearest_name(wanted, ids, count) : NULL;
-    cli_error("the graph has no node \"%s\"", wanted);
-    if (nearest) fprintf(stderr, "  did you mean \"%s\"?\n", nearest);
-    free(ids);
-}
-
 int cli_eval_tell(const cli_eval_settings *s, rbl_status status, rbl_run *run, size_t warning_count)
 {
     if (s->progress_kind == PROGRESS_LINE) fputs("\r\033[K", stderr);
@@ -183,7 +171,7 @@ int cli_eval_tell(const cli_eval_settings *s, rbl_status status, rbl_run *run, s
     else
         print_result(run);
     if (fflush(stdout) != 0) {
-        cli_error("standard output: %s", strerror(errno));
+        if (errno != EPIPE) cli_error("standard output: %s", strerror(errno));
         printed = EXIT_FILE;
     }
     if (code == EXIT_DONE) code = printed;
@@ -210,7 +198,7 @@ static int evaluate(rbl_graph *graph, cli_eval_settings *s, rbl_control *control
     rbl_run *run = NULL;
     rbl_status status = rbl_evaluate(graph, &options, &run);
     if (!run && status == RBL_ERR_NOT_FOUND) {
-        cli_eval_tell_unknown_node(graph, s);
+        cli_tell_unknown_node(graph, s->only);
         return EXIT_USAGE;
     }
     return cli_eval_tell(s, status, run, warning_count);

@@ -45,6 +45,7 @@ static const struct {
     {"render", become_render, "draw a mesh, a .rbl file or a graph's result as a PNG"},
 #endif
     {"schema", cli_schema, "print the JSON schema of graph files"},
+    {"table", cli_table, "print attributes of a mesh, a .rbl file or a graph's result"},
     {"version", cli_version, "print the version"},
     {"view", cli_view, "write a page to look at a mesh, a .rbl file or a graph's result"},
 };

@@ -10,6 +10,7 @@
 
 #include "tools/cli/cli.h"
 #include "tools/cli/files.h"
+#include "tools/cli/model.h"
 #include "tools/cli/render_scene.h"
 
 typedef enum colour_mode { BY_BONE, BY_CLUSTER, BY_LEVEL, BY_MATERIAL, BY_COLOR } colour_mode;
@@ -136,39 +137,6 @@ static int parse_arguments(int argc, char **argv, settings *s)
 }
 
 /* Reading */
-
-static const char *extension(const char *path)
-{
-    const char *dot = strrchr(path, '.'), *slash = strrchr(path, '/');
-    return dot && (!slash || dot > slash) ? dot : "";
-}
-
-static bool is_graph(const char *path)
-{
-    return strcmp(extension(path), ".json") == 0 || strcmp(extension(path), ".jsonc") == 0;
-}
-
-static int load_graph(rbl_engine *engine, const char *file, rbl_graph **graph)
-{
-    if (!is_graph(file)) return cli_load_file_graph(engine, file, graph);
-    rbl_messages *messages = NULL;
-    rbl_status status = rbl_graph_load_file(engine, file, &messages, graph);
-    cli_print_messages(messages);
-    rbl_messages_destroy(messages);
-    return cli_exit_code(status);
-}
-
-/* The node to show: the one asked for, else the last whose first output is a collection. */
-static const char *choose_node(const rbl_graph *graph, const settings *s)
-{
-    if (s->node) return s->node;
-    for (size_t i = rbl_graph_node_count(graph); i-- > 0;) {
-        const rbl_port_desc *outputs = rbl_graph_node_desc(graph, i)->outputs;
-        if (outputs && outputs[0].name && outputs[0].kind == RBL_VALUE_COLLECTION)
-            return rbl_graph_node_id(graph, i);
-    }
-    return NULL;
-}
 
 /* The collection as plain arrays, borrowed from the run. */
 typedef struct asset {
@@ -443,15 +411,6 @@ done:
 
 /* The command */
 
-static char *default_output(const char *file)
-{
-    const char *slash = strrchr(file, '/'), *name = slash ? slash + 1 : file;
-    size_t length = strlen(name) - strlen(extension(name));
-    char *out = malloc(length + 5);
-    if (out) sprintf(out, "%.*s.png", (int)length, name);
-    return out;
-}
-
 static int write_picture(const char *path, const unsigned char *rgb, const settings *s)
 {
     size_t bytes = 0;
@@ -473,7 +432,7 @@ static int draw(const rbl_collection *collection, const settings *s)
     size_t count = 0, pixels = s->options.width * s->options.height;
     render_triangle *triangles = collect_triangles(&a, s, &count);
     unsigned char *rgb = malloc(pixels * 3);
-    char *made = s->output ? NULL : default_output(s->file);
+    char *made = s->output ? NULL : cli_name_with_ending(s->file, ".png");
     const char *output = s->output ? s->output : made;
     const char *problem = count == 0 ? "there is nothing to see" : NULL;
     if (!problem && (!triangles || !rgb || !output)) problem = "out of memory";
@@ -491,37 +450,14 @@ static int draw(const rbl_collection *collection, const settings *s)
     return code;
 }
 
-/* Evaluates what the picture needs of a loaded graph. @return exit code */
-static int evaluate(rbl_graph *graph, const char *file, const char *node, rbl_run **run)
-{
-    rbl_evaluate_options options;
-    rbl_evaluate_options_init(&options);
-    options.only_node = node;
-    rbl_status status = rbl_evaluate(graph, &options, run);
-    if (!*run)
-        cli_error("node \"%s\": %s", node, rbl_status_text(status));
-    else if (is_graph(file))
-        cli_print_messages(rbl_run_messages(*run));
-    else
-        cli_print_file_messages(file, rbl_run_messages(*run), RBL_WARNING);
-    return cli_exit_code(status);
-}
-
 static int load_and_draw(rbl_engine *engine, const settings *s)
 {
-    rbl_graph *graph = NULL;
-    rbl_run *run = NULL;
-    const char *node = NULL;
-    int code = load_graph(engine, s->file, &graph);
-    if (code == EXIT_DONE) code = cli_set_variables(graph, &s->pairs);
-    if (code == EXIT_DONE && !(node = choose_node(graph, s))) {
-        cli_error("%s: no node gives a collection", s->file);
-        code = EXIT_USAGE;
-    }
-    if (code == EXIT_DONE) code = evaluate(graph, s->file, node, &run);
-    if (code == EXIT_DONE) code = draw(rbl_value_collection(rbl_run_value(run, node)), s);
-    rbl_run_destroy(run);
-    rbl_graph_destroy(graph);
+    cli_model model;
+    cli_model_request request = {
+        .file = s->file, .node = s->node, .pairs = &s->pairs, .output = s->output, .least = RBL_WARNING};
+    int code = cli_load_model(engine, &request, &model);
+    if (code == EXIT_DONE) code = draw(model.collection, s);
+    cli_free_model(&model);
     return code;
 }
 

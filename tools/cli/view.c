@@ -7,34 +7,9 @@
 #include <strings.h>
 
 #include "tools/cli/files.h"
+#include "tools/cli/model.h"
 
 /* ---- Files ---- */
-
-static const char *extension(const char *path)
-{
-    const char *dot = strrchr(path, '.'), *slash = strrchr(path, '/');
-    return dot && (!slash || dot > slash) ? dot : "";
-}
-
-bool view_is_graph(const char *file)
-{
-    return strcasecmp(extension(file), ".json") == 0 || strcasecmp(extension(file), ".jsonc") == 0;
-}
-
-const char *view_title(const char *file)
-{
-    const char *slash = strrchr(file, '/');
-    return slash ? slash + 1 : file;
-}
-
-static char *default_output(const char *file)
-{
-    const char *name = view_title(file);
-    size_t length = strlen(name) - strlen(extension(name));
-    char *out = malloc(length + 6);
-    if (out) sprintf(out, "%.*s.html", (int)length, name);
-    return out;
-}
 
 static int write_page(const char *path, const view_bytes *page)
 {
@@ -46,53 +21,14 @@ static int write_page(const char *path, const view_bytes *page)
 
 /* ---- What is shown ---- */
 
-static int load_graph(rbl_engine *engine, const char *file, rbl_graph **graph)
-{
-    if (!view_is_graph(file)) return cli_load_file_graph(engine, file, graph);
-    rbl_messages *messages = NULL;
-    rbl_status status = rbl_graph_load_file(engine, file, &messages, graph);
-    cli_print_messages(messages);
-    if (status != RBL_OK && !rbl_messages_count_of(messages, RBL_ERROR))
-        cli_error("%s: %s", file, rbl_status_text(status));
-    rbl_messages_destroy(messages);
-    return cli_exit_code(status);
-}
-
-const char *view_choose_node(const rbl_graph *graph, const char *asked)
-{
-    if (asked) return asked;
-    for (size_t i = rbl_graph_node_count(graph); i-- > 0;) {
-        const rbl_port_desc *outputs = rbl_graph_node_desc(graph, i)->outputs;
-        if (outputs && outputs[0].name && outputs[0].kind == RBL_VALUE_COLLECTION)
-            return rbl_graph_node_id(graph, i);
-    }
-    return NULL;
-}
-
-static int evaluate(rbl_graph *graph, const char *file, const char *node, rbl_run **run)
-{
-    rbl_evaluate_options options;
-    rbl_evaluate_options_init(&options);
-    options.only_node = node;
-    rbl_status status = rbl_evaluate(graph, &options, run);
-    if (!*run)
-        cli_error("node \"%s\": %s", node, rbl_status_text(status));
-    else if (view_is_graph(file))
-        cli_print_messages(rbl_run_messages(*run));
-    else
-        cli_print_file_messages(file, rbl_run_messages(*run), RBL_WARNING);
-    return cli_exit_code(status);
-}
-
 /// Writes the page for a value. @return exit code
 static int show(const rbl_collection *collection, const view_settings *s, const char *page, size_t page_size)
 {
     view_bytes data = {0}, filled = {0};
-    char *made = s->output ? NULL : default_output(s->file);
+    char *made = s->output ? NULL : cli_name_with_ending(s->file, ".html");
     const char *output = s->output ? s->output : made;
-    const char *problem = "there is no collection to show";
     int code = EXIT_EVALUATION;
-    if (collection) problem = view_write_data(collection, view_title(s->file), NULL, &data);
+    const char *problem = view_write_data(collection, cli_base_name(s->file), NULL, &data);
     if (!problem && (!output || !view_fill_page(page, page_size, &data, &filled))) problem = "out of memory";
     if (problem)
         cli_error("%s: %s", s->file, problem);
@@ -106,22 +42,12 @@ static int show(const rbl_collection *collection, const view_settings *s, const 
 
 static int load_and_show(rbl_engine *engine, const view_settings *s, const char *page, size_t page_size)
 {
-    rbl_graph *graph = NULL;
-    rbl_run *run = NULL;
-    const char *node = NULL;
-    int code = load_graph(engine, s->file, &graph);
-    if (code == EXIT_DONE) code = cli_set_variables(graph, &s->pairs);
-    if (code == EXIT_DONE && !(node = view_choose_node(graph, s->node))) {
-        cli_error("%s: no node gives a collection", s->file);
-        code = EXIT_USAGE;
-    }
-    if (code == EXIT_DONE) code = evaluate(graph, s->file, node, &run);
-    if (code == EXIT_DONE) {
-        const rbl_value *value = rbl_run_value(run, node);
-        code = show(value ? rbl_value_collection(value) : NULL, s, page, page_size);
-    }
-    rbl_run_destroy(run);
-    rbl_graph_destroy(graph);
+    cli_model model;
+    cli_model_request request = {
+        .file = s->file, .node = s->node, .pairs = &s->pairs, .output = s->output, .least = RBL_WARNING};
+    int code = cli_load_model(engine, &request, &model);
+    if (code == EXIT_DONE) code = show(model.collection, s, page, page_size);
+    cli_free_model(&model);
     return code;
 }
 

@@ -20,11 +20,6 @@ char *view_load_page(size_t *size);
 /// The page with data in it.
 /// @return whether there was memory for it; out->data is the caller's
 bool view_fill_page(const char *page, size_t size, const view_bytes *data, view_bytes *out);
-bool view_is_graph(const char *file);
-/// The node to show: the one asked for, else the last one whose first output is a collection; NULL: none.
-const char *view_choose_node(const rbl_graph *graph, const char *asked);
-/// The name of a file without its folders.
-const char *view_title(const char *file);
 /// Serves the page and evaluates again whenever something changes, until Ctrl-C. @return exit code
 int view_watch(rbl_engine *engine, const view_settings *settings, const char *page, size_t page_size);
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "tools/cli/eval.h"
+#include "tools/cli/model.h"
 #include "tools/cli/view.h"
 #include "tools/cli/view_serve.h"
 
@@ -20,7 +21,7 @@ static const char *serve(view_loop *loop, const rbl_collection *collection)
     view_bytes data = {0}, filled = {0};
     char live[33] = "";
     if (collection) rbl_collection_hash_text(collection, live);
-    const char *problem = view_write_data(collection, view_title(loop->settings->file), live, &data);
+    const char *problem = view_write_data(collection, cli_base_name(loop->settings->file), live, &data);
     if (!problem && !view_fill_page(loop->page, loop->page_size, &data, &filled)) problem = "out of memory";
     free(data.data);
     if (problem)
@@ -76,7 +77,7 @@ static void on_close(void *user)
 static rbl_status on_load(void *user, rbl_engine *engine, rbl_messages **messages, rbl_graph **graph)
 {
     const char *file = ((view_loop *)user)->settings->file;
-    if (view_is_graph(file)) return rbl_graph_load_file(engine, file, messages, graph);
+    if (cli_is_graph(file)) return rbl_graph_load_file(engine, file, messages, graph);
     return cli_load_file_graph(engine, file, graph) == EXIT_DONE ? RBL_OK : RBL_ERR_GRAPH;
 }
 
@@ -89,7 +90,7 @@ static void on_ended(
     void *user, const rbl_graph *graph, const rbl_run *run, rbl_status status, const rbl_messages *messages)
 {
     view_loop *loop = user;
-    const char *node = graph ? view_choose_node(graph, loop->settings->node) : NULL;
+    const char *node = graph ? cli_choose_node(graph, loop->settings->node) : NULL;
     const rbl_value *value = run && node ? rbl_run_value(run, node) : NULL;
     const rbl_collection *collection = value ? rbl_value_collection(value) : NULL;
     const char *problem = collection ? serve(loop, collection) : NULL;

@@ -4,6 +4,7 @@
 /// is what `stat` sees. An evaluation under way is cancelled by a change.
 
 #include "tools/cli/eval.h"
+#include "tools/cli/model.h"
 
 #include <glob.h>
 #include <stdlib.h>
@@ -315,7 +316,7 @@ static void begin(watcher *w)
     if (status == RBL_ERR_NOT_FOUND) {
         const cli_watch_hooks *hooks = w->settings->hooks;
         if (hooks) hooks->ended(hooks->user, w->graph, NULL, status, NULL);
-        cli_eval_tell_unknown_node(w->graph, w->settings);
+        cli_tell_unknown_node(w->graph, w->settings->only);
         refresh(w);
     } else if (status != RBL_OK) {
         give_up(w, rbl_status_text(status));
