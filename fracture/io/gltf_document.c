@@ -288,7 +288,7 @@ static bool is_harmless(const char *extension)
     static const char *const names[] = {"KHR_mesh_quantization", "KHR_texture_transform",
         "KHR_texture_basisu", "KHR_lights_punctual", "KHR_xmp_json_ld", "KHR_animation_pointer",
         "EXT_texture_webp", "EXT_texture_avif", "MSFT_texture_dds", "EXT_lights_image_based",
-        "KHR_node_visibility"};
+        "KHR_node_visibility", "FB_ngon_encoding"};
     if (strncmp(extension, "KHR_materials_", 14) == 0) return true;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(extension, names[i]) == 0) return true;
@@ -455,7 +455,14 @@ static rbl_status load_file(
             rbli_gltf_fail(document, pointer, "its data is elsewhere (%.200s) and is not fetched", relative);
         goto done;
     }
-    path = rbli_join_path(ctx, document->folder, relative);
+    if (!rbli_may_read(document->folder, relative)) {
+        status = rbli_gltf_fail(document, pointer,
+            "its data is not in the folder of the file or below (%.200s) and is not read; \"other_files\": "
+            "\"anywhere\" reads it",
+            relative);
+        goto done;
+    }
+    path = rbli_join_path(ctx, document->folder->path, relative);
     RBL_TRY_ALLOC(path);
     RBL_TRY(rbli_file_read(ctx, path, 0, &buffer->owned, &buffer->count));
     RBL_TRY(rbli_builder_add_file(document->builder, path));

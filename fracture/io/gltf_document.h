@@ -38,8 +38,9 @@ typedef struct rbli_gltf_accessor {
 
 typedef struct rbli_gltf_document {
     rbl_context *ctx;
-    const char *name, *folder;
-    rbli_mesh_builder *builder; /* gets the names of files that are read */
+    const char *name;
+    const rbli_mesh_folder *folder; /* NULL: no other file is read */
+    rbli_mesh_builder *builder;     /* gets the names of files that are read */
     const uint8_t *bytes;
     size_t byte_count;
     const uint8_t *chunk; /* binary chunk of a GLB */

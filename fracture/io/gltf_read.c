@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "fracture/base/affine.h"
+#include "fracture/geometry/polygon.h"
 #include "fracture/io/gltf_document.h"
 #include "fracture/io/piece_view.h"
 
@@ -14,6 +15,8 @@ typedef struct gltf_primitive {
     int64_t positions, normals, tangents, colors, indices, material; /* or RBLI_GLTF_NONE */
     int64_t uvs[RBLI_MESH_FILE_UV_SETS];
     int mode;
+    bool
+        polygons; /* FB_ngon_encoding: triangles in a row with the same first vertex are the fan of a polygon */
     size_t vertex_count, triangle_count;
 } gltf_primitive;
 
@@ -104,6 +107,8 @@ static rbl_status read_primitive(gltf_reader *reader, const cJSON *item, const c
             "the mesh is compressed (KHR_draco_mesh_compression), which is not read; export it without mesh "
             "compression");
     primitive.vertex_count = accessor->count;
+    primitive.polygons = primitive.mode == MODE_TRIANGLES &&
+                         cJSON_GetObjectItemCaseSensitive(extensions, "FB_ngon_encoding") != NULL;
     RBL_TRY(read_attributes(reader, attributes, pointer, &primitive));
     RBL_TRY(
         rbli_gltf_index(document, item, pointer, "indices", document->accessor_count, &primitive.indices));
@@ -378,6 +383,44 @@ static rbl_status check_finite(gltf_reader *reader, const gltf_primitive *primit
     return RBL_OK;
 }
 
+/// Triangulates the polygon whose fan begins at triangle `first` anew, because a fan leaves concave ones.
+static rbl_status triangulate_fan(
+    gltf_reader *reader, uint32_t (*triangles)[3], size_t first, size_t count, int32_t *corners)
+{
+    const double(*positions)[3] = (const double(*)[3])reader->builder.file.positions + reader->next_position;
+    corners[0] = (int32_t)triangles[first][0];
+    corners[1] = (int32_t)triangles[first][1];
+    for (size_t t = 0; t < count; t++)
+        corners[2 + t] = (int32_t)triangles[first + t][2];
+    rbl_status status = rbli_polygon_triangulate(
+        reader->ctx, positions, corners, 1, count + 2, (int32_t(*)[3])triangles + first);
+    if (status != RBL_OK) return status;
+    for (size_t t = first; t < first + count; t++)
+        for (int k = 0; k < 3; k++)
+            triangles[t][k] = (uint32_t)corners[triangles[t][k]];
+    return RBL_OK;
+}
+
+/// Triangulates the polygons of a primitive whose positions were added.
+static rbl_status triangulate_fans(
+    gltf_reader *reader, const gltf_primitive *primitive, uint32_t (*triangles)[3])
+{
+    rbl_status status = RBL_OK;
+    int32_t *corners = rbli_alloc(reader->ctx, primitive->triangle_count + 2, sizeof *corners);
+    RBL_TRY_ALLOC(corners);
+    for (size_t first = 0, end; first < primitive->triangle_count; first = end) {
+        RBL_TRY(rbli_poll(reader->ctx, first));
+        for (end = first + 1; end < primitive->triangle_count && triangles[end][0] == triangles[first][0] &&
+                              triangles[end][1] == triangles[end - 1][2];
+             end++)
+            ;
+        if (end - first > 1) RBL_TRY(triangulate_fan(reader, triangles, first, end - first, corners));
+    }
+done:
+    rbli_free(reader->ctx, corners);
+    return status;
+}
+
 /// Where an output corner's vertex is: corners of mirrored nodes run backwards.
 static size_t corner_slot(bool mirrored, size_t k)
 {
@@ -465,6 +508,7 @@ static rbl_status add_primitive(gltf_reader *reader, const gltf_primitive *primi
     RBL_TRY(read_triangles(reader, primitive, &triangles));
     RBL_TRY(add_positions(reader, primitive, node));
     RBL_TRY(check_finite(reader, primitive, node, (const uint32_t(*)[3])triangles));
+    if (primitive->polygons) RBL_TRY(triangulate_fans(reader, primitive, triangles));
     if (primitive->material >= 0 && reader->material_of[primitive->material] < 0) {
         reader->material_of[primitive->material] = (int32_t)file->material_count;
         RBL_TRY(rbli_gltf_add_material(&reader->document, (size_t)primitive->material));
@@ -541,7 +585,7 @@ done:
 }
 
 rbl_status rbli_mesh_file_parse_gltf(rbl_context *ctx, const char *name, const uint8_t *bytes,
-    size_t byte_count, const char *folder, rbli_mesh_file *out)
+    size_t byte_count, const rbli_mesh_folder *folder, rbli_mesh_file *out)
 {
     gltf_reader reader = {.ctx = ctx, .builder = {.ctx = ctx, .name = name}};
     reader.document = (rbli_gltf_document){.ctx = ctx,

@@ -31,6 +31,9 @@ char *rbli_file_stem(rbl_context *ctx, const char *name);
 /// memory.
 char *rbli_join_path(rbl_context *ctx, const char *folder, const char *relative);
 
+/// Whether a file that a mesh names may be read: its name stays in the folder or below, or all may be.
+bool rbli_may_read(const rbli_mesh_folder *folder, const char *relative);
+
 /// A mesh file under way.
 typedef struct rbli_mesh_builder {
     rbl_context *ctx;
@@ -68,10 +71,10 @@ enum { RBLI_MOST_IMAGE_BYTES = 64 << 20, RBLI_MOST_IMAGES = 4096 };
 rbl_status rbli_builder_add_image(rbli_mesh_builder *builder, const char *name, const char *source,
     const char *mime_type, const uint8_t *bytes, size_t byte_count, int32_t *out);
 /// Reads an image file, once for each path. One that is not there, is too large, or is not in or below `folder`
-/// (absolute paths, `..`) is left out with a warning that names it: *out is −1. NULL for `folder`: no file is
+/// (absolute paths, `..`; unless `anywhere`) is left out with a warning that names it: *out is −1. NULL for `folder`: no file is
 /// read, and nothing said.
 rbl_status rbli_builder_load_image(
-    rbli_mesh_builder *builder, const char *folder, const char *relative, int32_t *out);
+    rbli_mesh_builder *builder, const rbli_mesh_folder *folder, const char *relative, int32_t *out);
 /// Adds a texture, or finds one of the last ones that is the same.
 rbl_status rbli_builder_add_texture(rbli_mesh_builder *builder, const rbli_texture *texture, int32_t *out);
 

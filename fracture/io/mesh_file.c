@@ -7,7 +7,7 @@
 #include "fracture/io/scan.h"
 
 typedef rbl_status (*parse_fn)(rbl_context *ctx, const char *name, const uint8_t *bytes, size_t byte_count,
-    const char *folder, rbli_mesh_file *out);
+    const rbli_mesh_folder *folder, rbli_mesh_file *out);
 
 static bool starts_with(const uint8_t *bytes, size_t byte_count, const char *text)
 {
@@ -27,6 +27,7 @@ static parse_fn choose_parser(const char *path, const uint8_t *bytes, size_t byt
     if (starts_with(bytes, byte_count, "glTF")) return rbli_mesh_file_parse_gltf;
     if (starts_with(bytes, byte_count, "ply\n") || starts_with(bytes, byte_count, "ply\r"))
         return rbli_mesh_file_parse_ply;
+    if (starts_with(bytes, byte_count, "Kaydara FBX Binary")) return rbli_mesh_file_parse_fbx;
     static const struct {
         const char *extension;
         parse_fn parse;
@@ -37,6 +38,9 @@ static parse_fn choose_parser(const char *path, const uint8_t *bytes, size_t byt
         {"off", rbli_mesh_file_parse_off},
         {"glb", rbli_mesh_file_parse_gltf},
         {"gltf", rbli_mesh_file_parse_gltf},
+        {"fbx", rbli_mesh_file_parse_fbx},
+        {"dae", rbli_mesh_file_parse_dae},
+        {"3mf", rbli_mesh_file_parse_3mf},
     };
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
         if (has_extension(path, formats[i].extension)) return formats[i].parse;
@@ -47,6 +51,11 @@ static parse_fn choose_parser(const char *path, const uint8_t *bytes, size_t byt
 }
 
 rbl_status rbli_mesh_file_read(rbl_context *ctx, const char *path, rbli_mesh_file *out)
+{
+    return rbli_mesh_file_read_with(ctx, path, false, out);
+}
+
+rbl_status rbli_mesh_file_read_with(rbl_context *ctx, const char *path, bool anywhere, rbli_mesh_file *out)
 {
     rbl_status status = RBL_OK;
     uint8_t *bytes = NULL;
@@ -63,10 +72,11 @@ rbl_status rbli_mesh_file_read(rbl_context *ctx, const char *path, rbli_mesh_fil
     parse_fn parse = choose_parser(path, bytes, byte_count);
     if (!parse) {
         status = rbli_fail(ctx, RBL_ERR_READ,
-            "%s: not a mesh file that rubble reads: .obj, .stl, .ply, .off, .glb or .gltf", path);
+            "%s: not a mesh file that rubble reads: .obj, .stl, .ply, .off, .glb, .gltf, .fbx, .dae or .3mf",
+            path);
         goto done;
     }
-    RBL_TRY(parse(ctx, path, bytes, byte_count, folder, out));
+    RBL_TRY(parse(ctx, path, bytes, byte_count, &(rbli_mesh_folder){folder, anywhere}, out));
 done:
     rbli_free(ctx, bytes);
     rbli_free(ctx, folder);

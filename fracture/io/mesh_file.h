@@ -1,7 +1,8 @@
 #ifndef RUBBLE_IO_MESH_FILE_H
 #define RUBBLE_IO_MESH_FILE_H
 
-/// Mesh files as plain arrays: OBJ, STL, PLY, OFF, GLB and glTF 2.0. Readers trust nothing, allocate nothing
+/// Mesh files as plain arrays: OBJ, STL, PLY, OFF, GLB and glTF 2.0, and FBX, DAE and 3MF by way of the program
+/// `rubble-import` (import_process.h). Readers trust nothing, allocate nothing
 /// that the file's size does not justify, and do not repair: collapsed and repeated triangles come as they
 /// are.
 
@@ -68,6 +69,13 @@ typedef struct rbli_mesh_file {
     size_t message_count;
 } rbli_mesh_file;
 
+/// What names of other files in a mesh file (.mtl, buffers, images) refer to, and whether such files are read where
+/// they are not in this folder or below, by their names: absolute ones, and those with `..`. Links are followed.
+typedef struct rbli_mesh_folder {
+    const char *path; /* "" for the working folder */
+    bool anywhere;
+} rbli_mesh_folder;
+
 /// Frees everything inside and zeroes it.
 void rbli_mesh_file_free(rbl_context *ctx, rbli_mesh_file *file);
 
@@ -78,21 +86,32 @@ void rbli_mesh_file_free(rbl_context *ctx, rbli_mesh_file *file);
 ///         a file without triangles and for a vertex in use that is not finite · RBL_ERR_LIMIT past 2^31 − 1
 ///         corners · RBL_ERR_NO_MEMORY · RBL_ERR_CANCELLED. Threads: reentrant. Cost: linear in the file.
 rbl_status rbli_mesh_file_read(rbl_context *ctx, const char *path, rbli_mesh_file *out);
+/// The same, with other files read wherever they are if `anywhere`. Else one that is neither in the folder of the mesh
+/// nor below is not looked at: RBL_ERR_PARSE for a buffer of glTF, a warning for .mtl and images.
+rbl_status rbli_mesh_file_read_with(rbl_context *ctx, const char *path, bool anywhere, rbli_mesh_file *out);
 
-/// The readers. `name` is the file's name for messages and for a node without a name; `folder` is what
-/// relative names of other files refer to, NULL: no other file is read. `bytes` need not end with a zero.
+/// The readers. `name` is the file's name for messages and for a node without a name; `folder` is where
+/// other files are, NULL: no other file is read. `bytes` need not end with a zero.
 /// Otherwise as above.
 rbl_status rbli_mesh_file_parse_obj(rbl_context *ctx, const char *name, const uint8_t *bytes,
-    size_t byte_count, const char *folder, rbli_mesh_file *out);
+    size_t byte_count, const rbli_mesh_folder *folder, rbli_mesh_file *out);
 rbl_status rbli_mesh_file_parse_stl(rbl_context *ctx, const char *name, const uint8_t *bytes,
-    size_t byte_count, const char *folder, rbli_mesh_file *out);
+    size_t byte_count, const rbli_mesh_folder *folder, rbli_mesh_file *out);
 rbl_status rbli_mesh_file_parse_ply(rbl_context *ctx, const char *name, const uint8_t *bytes,
-    size_t byte_count, const char *folder, rbli_mesh_file *out);
+    size_t byte_count, const rbli_mesh_folder *folder, rbli_mesh_file *out);
 rbl_status rbli_mesh_file_parse_off(rbl_context *ctx, const char *name, const uint8_t *bytes,
-    size_t byte_count, const char *folder, rbli_mesh_file *out);
+    size_t byte_count, const rbli_mesh_folder *folder, rbli_mesh_file *out);
 /// GLB or glTF 2.0, told apart by the first bytes. Only the default scene (else the first, else all root
 /// nodes).
 rbl_status rbli_mesh_file_parse_gltf(rbl_context *ctx, const char *name, const uint8_t *bytes,
-    size_t byte_count, const char *folder, rbli_mesh_file *out);
+    size_t byte_count, const rbli_mesh_folder *folder, rbli_mesh_file *out);
+/// FBX, DAE (Collada) and 3MF by a child process; in metres with y up, as the file says. @return also RBL_ERR_READ
+/// where the program is not there, RBL_ERR_LIMIT past its time or memory
+rbl_status rbli_mesh_file_parse_fbx(rbl_context *ctx, const char *name, const uint8_t *bytes,
+    size_t byte_count, const rbli_mesh_folder *folder, rbli_mesh_file *out);
+rbl_status rbli_mesh_file_parse_dae(rbl_context *ctx, const char *name, const uint8_t *bytes,
+    size_t byte_count, const rbli_mesh_folder *folder, rbli_mesh_file *out);
+rbl_status rbli_mesh_file_parse_3mf(rbl_context *ctx, const char *name, const uint8_t *bytes,
+    size_t byte_count, const rbli_mesh_folder *folder, rbli_mesh_file *out);
 
 #endif

@@ -69,6 +69,11 @@ static bool stays_below(const char *relative)
     return relative[0] != 0;
 }
 
+bool rbli_may_read(const rbli_mesh_folder *folder, const char *relative)
+{
+    return folder->anywhere ? relative[0] != 0 : stays_below(relative);
+}
+
 /// Name of a file without its folders.
 static const char *base_name(const char *path)
 {
@@ -77,18 +82,20 @@ static const char *base_name(const char *path)
 }
 
 static rbl_status read_image_file(
-    rbli_mesh_builder *builder, const char *folder, const char *relative, int32_t *out)
+    rbli_mesh_builder *builder, const rbli_mesh_folder *folder, const char *relative, int32_t *out)
 {
     rbl_context *ctx = builder->ctx;
     rbl_status status = RBL_OK;
     uint8_t *bytes = NULL;
     size_t byte_count = 0, room = RBLI_MOST_IMAGE_BYTES - builder->image_bytes;
     char *path = NULL;
-    if (!stays_below(relative))
+    if (!rbli_may_read(folder, relative))
         return rbli_builder_message(builder, RBLI_WARNING,
-            ": image \"%.200s\" is left out, it is not in the folder of the mesh or below", relative);
+            ": image \"%.200s\" is left out, it is not in the folder of the mesh or below (\"other_files\": "
+            "\"anywhere\" reads it)",
+            relative);
     if (room == 0 || builder->file.image_count >= RBLI_MOST_IMAGES) return tell_excess(builder, relative);
-    RBL_TRY_ALLOC(path = rbli_join_path(ctx, folder, relative));
+    RBL_TRY_ALLOC(path = rbli_join_path(ctx, folder->path, relative));
     rbl_context quiet = *ctx;
     quiet.messages = NULL;
     status = rbli_file_read(&quiet, path, room, &bytes, &byte_count);
@@ -111,7 +118,7 @@ done:
 }
 
 rbl_status rbli_builder_load_image(
-    rbli_mesh_builder *builder, const char *folder, const char *relative, int32_t *out)
+    rbli_mesh_builder *builder, const rbli_mesh_folder *folder, const char *relative, int32_t *out)
 {
     rbl_status status = RBL_OK;
     int32_t path, image = -1;

@@ -107,7 +107,7 @@ static const struct {
 
 typedef struct mtl_reader {
     rbli_mesh_builder *builder;
-    const char *folder;    /* of the library */
+    const rbli_mesh_folder *folder; /* of the mesh */
     const char *subfolder; /* the library's folder relative to that of the mesh, "" or with "/" at its end */
     float roughness;       /* of the material under way: Pr, or −1 */
     double exponent;       /* Ns, or −1 */
@@ -218,7 +218,7 @@ static void end_material(mtl_reader *reader, rbli_mesh_file_material *material)
     reader->dull = false;
 }
 
-rbl_status rbli_mtl_parse(rbli_mesh_builder *builder, const char *mtl_name, const char *folder,
+rbl_status rbli_mtl_parse(rbli_mesh_builder *builder, const char *mtl_name, const rbli_mesh_folder *folder,
     const uint8_t *bytes, size_t byte_count, bool *found)
 {
     rbl_status status = RBL_OK;

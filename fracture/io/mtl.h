@@ -12,7 +12,7 @@
 /// @param folder of the mesh; NULL: no image is read
 /// @param found [material_count] set true for each material that the library has
 /// @return RBL_OK · RBL_ERR_NO_MEMORY
-rbl_status rbli_mtl_parse(rbli_mesh_builder *builder, const char *mtl_name, const char *folder,
+rbl_status rbli_mtl_parse(rbli_mesh_builder *builder, const char *mtl_name, const rbli_mesh_folder *folder,
     const uint8_t *bytes, size_t byte_count, bool *found);
 
 #endif

@@ -21,7 +21,8 @@ typedef struct obj_run {
 
 typedef struct obj_reader {
     rbl_context *ctx;
-    const char *name, *folder;
+    const char *name;
+    const rbli_mesh_folder *folder;
     rbli_mesh_builder builder;
     rbli_scan scan;
     RBLI_ARRAY(double) positions; /* 3 each */
@@ -412,18 +413,21 @@ done:
     return status;
 }
 
-/// Reads one library if it is there. Failing to read one is no error of the mesh.
+enum { MOST_LIBRARY_BYTES = 64 << 20 };
+
+/// Reads one library if it is there and may be read. Failing to read one is no error of the mesh.
 static rbl_status read_library(obj_reader *reader, const char *relative, bool *found, bool *was_read)
 {
     rbl_context *ctx = reader->ctx;
     rbl_status status = RBL_OK;
     uint8_t *bytes = NULL;
     size_t byte_count = 0;
-    char *path = rbli_join_path(ctx, reader->folder, relative);
-    RBL_TRY_ALLOC(path);
+    char *path = NULL;
+    if (!rbli_may_read(reader->folder, relative)) return RBL_OK;
+    RBL_TRY_ALLOC(path = rbli_join_path(ctx, reader->folder->path, relative));
     rbl_context quiet = *ctx;
     quiet.messages = NULL;
-    status = rbli_file_read(&quiet, path, 0, &bytes, &byte_count);
+    status = rbli_file_read(&quiet, path, MOST_LIBRARY_BYTES, &bytes, &byte_count);
     if (status == RBL_ERR_READ || status == RBL_ERR_LIMIT) {
         status = RBL_OK;
         goto done;
@@ -470,7 +474,12 @@ static rbl_status read_libraries(obj_reader *reader)
         bool line_read = false;
         RBL_TRY(read_library_line(reader, reader->libraries.data[i], found, &line_read));
         any_read |= line_read;
-        if (!line_read)
+        if (!line_read && !rbli_may_read(reader->folder, reader->libraries.data[i]))
+            RBL_TRY(rbli_builder_message(&reader->builder, RBLI_WARNING,
+                ": material library \"%.200s\" is not read, it is not in the folder of the mesh or below "
+                "(\"other_files\": \"anywhere\" reads it)",
+                reader->libraries.data[i]));
+        else if (!line_read)
             RBL_TRY(rbli_builder_message(&reader->builder, RBLI_NOTE,
                 ": material library \"%s\" is not there, materials are white", reader->libraries.data[i]));
     }
@@ -533,7 +542,7 @@ done:
 }
 
 rbl_status rbli_mesh_file_parse_obj(rbl_context *ctx, const char *name, const uint8_t *bytes,
-    size_t byte_count, const char *folder, rbli_mesh_file *out)
+    size_t byte_count, const rbli_mesh_folder *folder, rbli_mesh_file *out)
 {
     rbl_status status = RBL_OK;
     obj_reader reader = {

@@ -625,7 +625,7 @@ done:
 }
 
 rbl_status rbli_mesh_file_parse_ply(rbl_context *ctx, const char *name, const uint8_t *bytes,
-    size_t byte_count, const char *folder, rbli_mesh_file *out)
+    size_t byte_count, const rbli_mesh_folder *folder, rbli_mesh_file *out)
 {
     (void)folder;
     ply_reader reader = {.ctx = ctx, .name = name, .bytes = bytes, .builder = {.ctx = ctx, .name = name}};

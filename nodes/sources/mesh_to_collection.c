@@ -58,10 +58,11 @@ static rbl_status from_file(
     rbl_status status = RBL_OK;
     rbli_mesh_file file = {0};
     const rbl_param *path = rbl_call_param(call, "file");
+    bool anywhere = rbl_param_int(rbl_call_param(call, "other_files")) == 1;
     if (!*rbl_param_string(path))
         return rbl_call_fail(
             ctx, call, path, RBL_ERR_ARGUMENT, "no file is named, and the host bound no mesh");
-    RBLI_PHASE(ctx, "read file", rbli_mesh_file_read(ctx, rbl_param_string(path), &file));
+    RBLI_PHASE(ctx, "read file", rbli_mesh_file_read_with(ctx, rbl_param_string(path), anywhere, &file));
     for (size_t i = 0; i < file.file_count; i++)
         RBL_TRY(rbl_call_read_file(ctx, call, file.files[i]));
     pass_messages(ctx, &file);
@@ -107,6 +108,7 @@ static const char *const fill_words[] = {"none", "planar", "auto", "all", NULL};
 static const char *const nested_words[] = {"solid", "cavity", NULL};
 static const char *const join_words[] = {"none", "node", "scene", NULL};
 static const char *const sheet_words[] = {"attach", "separate", "drop", "thicken", NULL};
+static const char *const place_words[] = {"below", "anywhere", NULL};
 static const char *const up_words[] = {"y", "z", NULL};
 _Static_assert(RBLI_FILL_NONE == 0 && RBLI_FILL_PLANAR == 1 && RBLI_FILL_AUTO == 2 && RBLI_FILL_ALL == 3,
     "words of fill are in the order of the enum");
@@ -120,7 +122,15 @@ static const rbl_port_desc outputs[] = {
 static const rbl_param_desc params[] = {
     {.name = "file",
         .type = RBL_PARAM_PATH,
-        .text = "an .obj, .stl, .ply, .off, .glb or .gltf file; \"\" when a host binds a mesh"},
+        .text =
+            "an .obj, .stl, .ply, .off, .glb, .gltf, .fbx, .dae or .3mf file; \"\" when a host binds a mesh"},
+    {.name = "other_files",
+        .type = RBL_PARAM_ENUM,
+        .default_json = "\"below\"",
+        .words = place_words,
+        .text =
+            "where files that the mesh names (.mtl, buffers, images) are read: in its folder and below, or "
+            "wherever they are"},
     {.name = "split_components",
         .type = RBL_PARAM_BOOL,
         .default_json = "false",
@@ -191,11 +201,16 @@ const rbl_node_desc rbli_node_mesh_to_collection = {
         "oriented and holes\n"
         "filled; every repair is a warning that says what was done. Materials, UVs, normals, colours "
         "and node names are\n"
-        "kept, and so are the textures of materials with the bytes of their images: in a .gltf and an .mtl, "
-        "image "
-        "files in\n"
-        "the folder of the mesh or below are read, together 64 MiB at most; one that is missing is a "
-        "warning. "
+        "kept, and so are the textures of materials with the bytes of their images. Other files that the "
+        "mesh "
+        "names (.mtl, buffers\n"
+        "of glTF, images) are read when they are in its folder or below; images, together 64 MiB at most. "
+        "One "
+        "that is missing\n"
+        "or elsewhere is a warning, a buffer an error. FBX, DAE and 3MF are turned into metres with y up, as "
+        "the file "
+        "says, and\n"
+        "read by the program `rubble-import`, which may be missing.\n"
         "Faces that fill holes get the material `filled`. A shell that cannot be closed is kept as a "
         "sheet, a bone\n"
         "that counts for no volume (`sheet` is true); what of it lies inside the solid goes when that is "

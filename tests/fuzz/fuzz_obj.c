@@ -11,7 +11,8 @@ static void read_library(const uint8_t *bytes, size_t count)
     bool found[2] = {false, false};
     if (rbli_builder_add_material(&builder, "a", 1) == RBL_OK &&
         rbli_builder_add_material(&builder, "b", 1) == RBL_OK &&
-        rbli_mtl_parse(&builder, "sub/x.mtl", "/nowhere", bytes, count, found) == RBL_OK)
+        rbli_mtl_parse(&builder, "sub/x.mtl", &(rbli_mesh_folder){"/nowhere", false}, bytes, count, found) ==
+            RBL_OK)
         for (int m = 0; m < 2; m++) {
             const rbli_material *look = &builder.file.materials[m].look;
             REQUIRE(

@@ -59,7 +59,7 @@ static inline void check_mesh_file(const rbli_mesh_file *file)
 }
 
 typedef rbl_status (*mesh_parse_fn)(rbl_context *ctx, const char *name, const uint8_t *bytes,
-    size_t byte_count, const char *folder, rbli_mesh_file *out);
+    size_t byte_count, const rbli_mesh_folder *folder, rbli_mesh_file *out);
 
 static inline int fuzz_mesh_reader(mesh_parse_fn parse, const uint8_t *bytes, size_t count)
 {

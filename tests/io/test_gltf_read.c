@@ -247,6 +247,7 @@ static void buffers_in_data_uris_and_files(void **state)
         "data:application/"
         "octet-stream;base64,AAAAAAAAAAAAAAAAAACAPwAAAAAAAAAAAAAAAAAAgD8AAAAAAACAPwAAgD8AAAAA"};
     for (int i = 0; i < 2; i++) {
+        const rbli_mesh_folder here = {folder, false};
         char json[2000];
         snprintf(json, sizeof json,
             HEAD ONE_ACCESSOR "\"bufferViews\":[{\"buffer\":0,\"byteLength\":48}],\"nodes\":[{\"mesh\":0}],"
@@ -254,7 +255,7 @@ static void buffers_in_data_uris_and_files(void **state)
                               "\"buffers\":[{\"byteLength\":48,\"uri\":\"%s\"}]}\n",
             uris[i]);
         assert_ok(ctx, rbli_mesh_file_parse_gltf(
-                           ctx, "a.gltf", (const uint8_t *)json, strlen(json), i ? NULL : folder, &file));
+                           ctx, "a.gltf", (const uint8_t *)json, strlen(json), i ? NULL : &here, &file));
         assert_int_equal(file.triangle_count, 2);
         assert_true(file.positions[3][0] == 1 && file.positions[3][1] == 1);
         assert_int_equal(file.file_count, 1 - i);
@@ -266,8 +267,8 @@ static void buffers_in_data_uris_and_files(void **state)
         HEAD ONE_ACCESSOR "\"bufferViews\":[{\"buffer\":0,\"byteLength\":48}],\"nodes\":[{\"mesh\":0}],"
                           "\"meshes\":[{\"primitives\":[{\"attributes\":{\"POSITION\":0}}]}],"
                           "\"buffers\":[{\"byteLength\":48,\"uri\":\"gone.bin\"}]}";
-    assert_int_equal(
-        rbli_mesh_file_parse_gltf(ctx, "a.gltf", (const uint8_t *)json, strlen(json), folder, &file),
+    assert_int_equal(rbli_mesh_file_parse_gltf(ctx, "a.gltf", (const uint8_t *)json, strlen(json),
+                         &(rbli_mesh_folder){folder, false}, &file),
         RBL_ERR_READ);
     assert_non_null(strstr(rbli_messages_get(ctx->messages, 0)->text, "gone.bin: "));
     rmdir(folder);

@@ -1,6 +1,7 @@
 #include "fracture/ops/hulls.h"
 #include "tests/io/make_asset.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "fracture/base/file.h"
@@ -140,6 +141,76 @@ static void readers_survive_each_failed_allocation(void **state)
     unlink(mtl);
 }
 
+/// Reads FOLDER/in/NAME, whose content is `text`. @return the status;
+static rbl_status read_in(
+    rbl_context *ctx, const char *name, const char *text, bool anywhere, rbli_mesh_file *file)
+{
+    char path[300];
+    snprintf(path, sizeof path, "in/%s", name);
+    snprintf(path, sizeof path, "%s", put_file(path, text, strlen(text)));
+    memset(file, 0, sizeof *file);
+    rbl_status status = rbli_mesh_file_read_with(ctx, path, anywhere, file);
+    unlink(path);
+    return status;
+}
+
+static void files_elsewhere_are_read_only_when_that_is_allowed(void **state)
+{
+    (void)state;
+    static const uint8_t zeros[36] = {0};
+    char inner[100], library[200], buffer[200], absolute[600];
+    snprintf(inner, sizeof inner, "%s/in", folder);
+    assert_int_equal(mkdir(inner, 0777), 0);
+    snprintf(library, sizeof library, "%s", put_file("up.mtl", "newmtl m\nKd 1 0 0\n", 18));
+    snprintf(buffer, sizeof buffer, "%s", put_file("up.bin", zeros, sizeof zeros));
+    static const char gltf[] =
+        "{\"asset\":{\"version\":\"2.0\"},\"buffers\":[{\"byteLength\":36,\"uri\":\"%s\"}],"
+        "\"bufferViews\":[{\"buffer\":0,\"byteLength\":36}],\"accessors\":[{\"bufferView\":0,"
+        "\"componentType\":5126,"
+        "\"count\":3,\"type\":\"VEC3\"}],\"meshes\":[{\"primitives\":[{\"attributes\":{\"POSITION\":0}}]}],"
+        "\"nodes\":[{\"mesh\":0}]}";
+    const char *const names[] = {"../up", "x/../../up", folder};
+    for (size_t i = 0; i < 3; i++) {
+        rbl_context *ctx = make_context(1);
+        rbli_mesh_file file;
+        const char *slash = i == 2 ? "/up" : "";
+        snprintf(absolute, sizeof absolute, "mtllib %s%s.mtl\nusemtl m\nv 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n",
+            names[i], slash);
+        assert_ok(ctx, read_in(ctx, "a.obj", absolute, false, &file));
+        assert_int_equal(file.file_count, 0);
+        assert_true(file.materials[0].base_color[1] == 1);
+        assert_int_equal(file.message_count, 1);
+        assert_int_equal(file.messages[0].severity, RBLI_WARNING);
+        assert_non_null(strstr(file.messages[0].text, "is not in the folder of the mesh or below"));
+        rbli_mesh_file_free(ctx, &file);
+        if (i != 1) { /* the folder x is not there */
+            assert_ok(ctx, read_in(ctx, "a.obj", absolute, true, &file));
+            assert_int_equal(file.file_count, 1);
+            assert_true(file.materials[0].base_color[1] == 0);
+            rbli_mesh_file_free(ctx, &file);
+        }
+        char name[200];
+        snprintf(name, sizeof name, "%s%s.bin", names[i], slash);
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+        snprintf(absolute, sizeof absolute, gltf, name);
+#pragma GCC diagnostic pop
+        assert_int_equal(read_in(ctx, "a.gltf", absolute, false, &file), RBL_ERR_PARSE);
+        assert_non_null(
+            strstr(rbli_messages_get(ctx->messages, 0)->text, "/buffers/0: its data is not in the folder"));
+        rbli_messages_clear(ctx->messages);
+        if (i != 1) {
+            assert_ok(ctx, read_in(ctx, "a.gltf", absolute, true, &file));
+            assert_int_equal(file.file_count, 1);
+            rbli_mesh_file_free(ctx, &file);
+        }
+        finish_context(ctx);
+    }
+    unlink(library);
+    unlink(buffer);
+    rmdir(inner);
+}
+
 static rbl_status write_all(rbl_context *ctx, const void *asset)
 {
     rbl_status status = RBL_OK;
@@ -198,6 +269,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_format_follows_from_bytes_then_name),
         cmocka_unit_test(what_cannot_be_read_is_told),
+        cmocka_unit_test(files_elsewhere_are_read_only_when_that_is_allowed),
         cmocka_unit_test(readers_survive_each_failed_allocation),
         cmocka_unit_test(writers_survive_each_failed_allocation),
     };

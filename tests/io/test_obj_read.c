@@ -192,8 +192,8 @@ static void material_libraries_give_colours_and_textures(void **state)
     rbli_mesh_file file;
     const char *text = "mtllib my lib.mtl\nmtllib absent.mtl\nusemtl Paint\n" TRIANGLE
                        "f 1 2 3\nusemtl Grey\nf 1 2 3\nusemtl Lost\nf 1 2 3\n";
-    assert_ok(
-        ctx, rbli_mesh_file_parse_obj(ctx, "x.obj", (const uint8_t *)text, strlen(text), folder, &file));
+    assert_ok(ctx, rbli_mesh_file_parse_obj(ctx, "x.obj", (const uint8_t *)text, strlen(text),
+                       &(rbli_mesh_folder){folder, false}, &file));
     assert_int_equal(file.material_count, 3);
     const float *color = file.materials[0].base_color;
     assert_true(color[0] == 1 && color[1] == 0 && color[2] == 0.5f && color[3] == 0.25f);
