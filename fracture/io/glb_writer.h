@@ -113,6 +113,11 @@ rbl_status rbli_glb_collect_textures(glb_writer *writer);
 void rbli_glb_put_materials(const glb_writer *writer, rbli_text_out *json, size_t first_image_view);
 void rbli_glb_free_textures(glb_writer *writer);
 
+/// Appends `,"extras":{…}` of a bone's node, and of the scene when there are connections.
+void rbli_glb_put_bone_extras(const glb_writer *writer, rbli_text_out *json, size_t bone);
+/// @return RBL_OK · RBL_ERR_COLLECTION (a connection of bones that are not there) · RBL_ERR_CANCELLED
+rbl_status rbli_glb_put_scene_extras(const glb_writer *writer, rbli_text_out *json);
+
 /// Makes colliders, their nodes and meshes in the form asked for. Call it after all pieces have centres.
 rbl_status rbli_glb_add_colliders(glb_writer *writer);
 /// Appends extensions of the node of a bone, or of an extra one: `,"extensions":{…}` or nothing.

@@ -362,6 +362,7 @@ static void put_bone_node(const glb_writer *writer, rbli_text_out *json, size_t 
     put_transform(writer, json, bone);
     if (writer->mesh_of_bone[bone] >= 0) put_index(json, ",\"mesh\":", writer->mesh_of_bone[bone]);
     rbli_glb_put_body(writer, json, bone);
+    rbli_glb_put_bone_extras(writer, json, bone);
 }
 
 static rbl_status put_extra_node(const glb_writer *writer, rbli_text_out *json, const glb_extra *extra)
@@ -400,7 +401,9 @@ static rbl_status put_nodes(const glb_writer *writer, rbli_text_out *json)
     rbli_put(json, ",\"scene\":0,\"scenes\":[{\"nodes\":[");
     for (int32_t n = first[1]; n >= 0; n = next[n])
         put_index(json, n == first[1] ? "" : ",", n);
-    rbli_put(json, "]}],\"nodes\":[");
+    rbli_put(json, "]");
+    RBL_TRY(rbli_glb_put_scene_extras(writer, json));
+    rbli_put(json, "}],\"nodes\":[");
     for (size_t n = 0; n < count; n++) {
         rbli_put(json, n ? ",{\"name\":" : "{\"name\":");
         if (n < bone_count)

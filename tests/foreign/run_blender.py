@@ -137,6 +137,7 @@ def check_glb(facts, bones, summary, has_uvs, images=0):
     triangles = 0
     for name, bone in bones.items():
         o = objects[name]
+        need(o["properties"].get("level") == bone["level"], f"{name}: properties {o['properties']}")
         need(o["parent"] == bone["parent"], f"{name} hangs on {o['parent']}, not on {bone['parent']}")
         piece = bone["triangles"] > 0
         need(o["type"] == ("MESH" if piece else "EMPTY"), f"{name} is a {o['type']}")

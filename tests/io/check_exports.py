@@ -274,6 +274,22 @@ def check_khr(glb, bones, holds):
     return found
 
 
+def check_extras(document, asset):
+    """What the .glb tells beyond glTF's own words must be what the .json tells."""
+    names = [n["name"] for n in document["nodes"]]
+    for node, bone in zip(document["nodes"], asset["bones"]):
+        extras, name = node["extras"], node["name"]
+        need(name == bone["name"] and extras["level"] == bone["level"], name + ": level")
+        need(extras.get("anchored", False) == bone["anchored"] and extras.get("sheet", False) == bone["sheet"], name + ": state")
+        need(extras.get("mass") == bone["mass"] and extras.get("damage_threshold") == bone.get("damage_threshold"), name + ": mass")
+        need(("volume" in extras) == (bone["triangles"] > 0 and not bone["sheet"]), name + ": volume")
+        need(abs(extras.get("volume", bone["volume"]) - bone["volume"]) <= 1e-12 * bone["volume"], name + ": volume")
+    graph = document["scenes"][0].get("extras", {}).get("connections", {"a": [], "b": []})
+    areas = graph.get("area", [-1] * len(graph["a"]))
+    found = [(names[a], names[b], None if area < 0 else area) for a, b, area in zip(graph["a"], graph["b"], areas)]
+    need(found == [(c["a"], c["b"], c["area"]) for c in asset.get("connections", [])], "connections")
+
+
 def check_inertia(name, motion, bone):
     """Moments and axes must give the tensor again (bones of the examples do not turn)."""
     x, y, z, w = motion["inertiaOrientation"]
@@ -361,10 +377,12 @@ def check_graph(name, graph, folder, rubble, work):
         if file.endswith(".glb"):
             need(answer["errors"] == 0, "%s: %s" % (os.path.basename(file), answer["messages"]))
     with open(os.path.join(out, "none.json")) as file:
-        bones = {b["name"]: b for b in json.load(file)["bones"]}
+        asset = json.load(file)
+    bones = {b["name"]: b for b in asset["bones"]}
     holds = not any(n["type"] in ("CreateNonOverlappingConvexHulls", "SimplifyConvexHulls") for n in graph["nodes"].values())
     plain = read_glb(os.path.join(out, "none.glb"))
     need("extensionsUsed" not in plain[0] and len(plain[0]["nodes"]) == len(bones), "colliders where none were asked for")
+    check_extras(plain[0], asset)
     found = check_khr(read_glb(os.path.join(out, "khr_physics.glb")), bones, holds)
     check_named(read_glb(os.path.join(out, "ucx.glb")), bones, {"convex": "UCX_", "box": "UBX_", "sphere": "USP_"}, "")
     check_named(read_glb(os.path.join(out, "godot.glb")), bones, {}, "-convcolonly")
