@@ -31,6 +31,7 @@ CHECKS = (
     ("full", "loaders", "tests/foreign/run_loaders.py {rubble}"),
     ("full", "slurm", "tests/farm/run_slurm.py {rubble}"),
     ("full", "blender", "tests/foreign/run_blender.py {rubble}"),
+    ("nightly", "blender on every graph", "tests/foreign/run_blender.py {rubble} --all"),
 )
 FOLDER = "build-test"
 CLANG = {"CC": "clang", "CXX": "clang++"}
