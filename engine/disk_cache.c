@@ -12,6 +12,7 @@
 
 #include "engine/cache_folder.h"
 #include "engine/disk_entry.h"
+#include "engine/redis_cache.h"
 #include "fracture/base/alloc.h"
 #include "fracture/base/file.h"
 
@@ -23,6 +24,7 @@ enum {
 
 struct rbli_disk_cache {
     rbli_allocator *allocator;
+    rbli_redis *redis; /* instead of a folder, or NULL */
     char *folder;
     size_t bound;
     atomic_bool write_failed, told_read; /* in this run */
@@ -41,6 +43,15 @@ rbl_status rbli_disk_cache_create(
         rbli_allocator_free(allocator, cache);
         return RBL_ERR_NO_MEMORY;
     }
+    if (rbli_redis_is_address(folder)) {
+        rbl_status status = rbli_redis_create(allocator, folder, &cache->redis);
+        if (status != RBL_OK) {
+            uv_mutex_destroy(&cache->mutex);
+            rbli_allocator_free(allocator, copy);
+            rbli_allocator_free(allocator, cache);
+            return status;
+        }
+    }
     size_t length = strlen(copy);
     while (length > 1 && copy[length - 1] == '/')
         copy[--length] = '\0';
@@ -55,6 +66,7 @@ void rbli_disk_cache_destroy(rbli_disk_cache *cache)
 {
     if (!cache) return;
     rbli_allocator *allocator = cache->allocator;
+    rbli_redis_destroy(cache->redis);
     uv_mutex_destroy(&cache->mutex);
     rbli_allocator_free(allocator, cache->folder);
     rbli_allocator_free(allocator, cache);
@@ -121,6 +133,7 @@ rbli_result *rbli_disk_cache_find(
     rbl_context *ctx, rbli_disk_cache *cache, rbli_hash key, const rbl_port_desc *outputs)
 {
     rbli_hash address = address_of(key);
+    if (cache->redis) return rbli_redis_cache_find(ctx, cache->redis, address, outputs);
     char *path = rbli_cache_path(ctx, cache->folder, address, RBLI_CACHED_ENTRY);
     if (!path) return NULL;
     rbli_result *result = NULL;
@@ -133,6 +146,10 @@ rbli_result *rbli_disk_cache_find(
 
 void rbli_disk_cache_reject(rbl_context *ctx, rbli_disk_cache *cache, rbli_hash key, const char *why)
 {
+    if (cache->redis) {
+        rbli_redis_cache_reject(ctx, cache->redis, address_of(key), why);
+        return;
+    }
     char *path = rbli_cache_path(ctx, cache->folder, address_of(key), RBLI_CACHED_ENTRY);
     if (path) set_aside(ctx, cache, path, why);
     rbli_free(ctx, path);
@@ -141,6 +158,7 @@ void rbli_disk_cache_reject(rbl_context *ctx, rbli_disk_cache *cache, rbli_hash 
 rbl_status rbli_disk_cache_copy_content(
     rbl_context *ctx, rbli_disk_cache *cache, rbli_hash content, rbli_file_writer *writer)
 {
+    if (cache->redis) return rbli_redis_cache_copy_content(ctx, cache->redis, content, writer);
     rbl_context quiet = *ctx;
     quiet.messages = NULL;
     char *path = rbli_cache_path(ctx, cache->folder, content, RBLI_CACHED_CONTENT);
@@ -153,6 +171,7 @@ rbl_status rbli_disk_cache_copy_content(
 
 void rbli_disk_cache_reject_content(rbl_context *ctx, rbli_disk_cache *cache, rbli_hash content)
 {
+    if (cache->redis) return; /* its values are checked before they are written */
     char *path = rbli_cache_path(ctx, cache->folder, content, RBLI_CACHED_CONTENT);
     if (path) set_aside(ctx, cache, path, "its content has another hash than its name");
     rbli_free(ctx, path);
@@ -235,6 +254,7 @@ static void end_writing(rbl_context *ctx, rbli_disk_cache *cache, rbli_hash addr
 bool rbli_disk_cache_put_content(
     rbl_context *ctx, rbli_disk_cache *cache, rbli_hash content, size_t bytes, const char *path)
 {
+    if (cache->redis) return rbli_redis_cache_put_content(ctx, cache->redis, content, bytes, path);
     if (atomic_load(&cache->write_failed) || (cache->bound && bytes > cache->bound)) return false;
     rbl_context quiet = *ctx;
     rbl_status status = RBL_ERR_NO_MEMORY;
@@ -256,8 +276,12 @@ bool rbli_disk_cache_put_content(
 
 void rbli_disk_cache_put(rbl_context *ctx, rbli_disk_cache *cache, rbli_hash key, const rbli_result *result)
 {
-    if (atomic_load(&cache->write_failed)) return;
     rbli_hash address = address_of(key);
+    if (cache->redis) {
+        rbli_redis_cache_put(ctx, cache->redis, address, result);
+        return;
+    }
+    if (atomic_load(&cache->write_failed)) return;
     rbl_context quiet = {.allocator = ctx->allocator,
         .pool = ctx->pool,
         .cancel = ctx->cancel,

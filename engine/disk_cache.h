@@ -11,7 +11,8 @@
 
 typedef struct rbli_disk_cache rbli_disk_cache;
 
-/// `bytes`: what the folder may hold, 0: no bound. Nothing is read or made yet.
+/// `folder` may be the address of a Redis server (redis_client.h). `bytes`: what the folder may hold, 0: no bound. Nothing is
+/// read or made yet. @return RBL_OK · RBL_ERR_ARGUMENT (a wrong address, or no Redis here) · RBL_ERR_NO_MEMORY
 rbl_status rbli_disk_cache_create(
     rbli_allocator *allocator, const char *folder, size_t bytes, rbli_disk_cache **out);
 void rbli_disk_cache_destroy(rbli_disk_cache *cache); /* NULL is fine */

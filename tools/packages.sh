@@ -1,8 +1,8 @@
 # Sourced by quickstart.sh and test.sh: need_packages NAME… installs the Debian packages that are not there yet.
 
 build_packages="gcc g++ meson ninja-build pkg-config python3 voro++-dev libqhull-dev libcjson-dev libuv1-dev libgmp-dev
-libxxhash-dev libzstd-dev libembree-dev libpng-dev"
-test_packages="libcmocka-dev clang clang-format libclang-rt-14-dev llvm python3-yaml libassimp-dev zlib1g-dev"
+libxxhash-dev libzstd-dev libembree-dev libpng-dev libhiredis-dev"
+test_packages="libcmocka-dev clang clang-format libclang-rt-14-dev llvm python3-yaml libassimp-dev zlib1g-dev redis-tools"
 
 # For the page of `rubble view` and its tests, wherever they came from.
 command -v node >/dev/null 2>&1 && command -v npm >/dev/null 2>&1 || test_packages="$test_packages nodejs npm"

@@ -126,7 +126,9 @@ typedef struct rbl_engine_options {
     void *user; /* handed to `reallocate` */
     /// Folder that keeps results between processes; made when something is written. Several processes may
     /// share it, and nothing depends on it but time: what is damaged or cannot be used is a note of the run.
-    /// NULL (default) or "": none.
+    /// NULL (default) or "": none. Or a Redis server, when the library was built with hiredis:
+    /// "redis://[[user]:password@]host[:port][/database][?options]" or "unix://path[?options]"; a wrong address is
+    /// RBL_ERR_ARGUMENT. Nothing is sent before the first evaluation. docs/cache.md tells the options.
     const char *cache_folder;
     size_t cache_bytes; /* most bytes that the folder keeps, about; default 10 GiB; 0: no bound */
     /// Most bytes that the engine and everything made with it hold, the cache included, arrays that several

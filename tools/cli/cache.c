@@ -106,5 +106,9 @@ int cli_cache(int argc, char **argv)
         cli_error("rubble cache %s needs a folder, or RUBBLE_CACHE in the environment", arguments[0]);
         return EXIT_USAGE;
     }
+    if (cli_is_server(folder)) {
+        cli_error("rubble cache looks after folders; a Redis server keeps itself in order (docs/cache.md)");
+        return EXIT_USAGE;
+    }
     return work((action)what, folder, bytes, json);
 }

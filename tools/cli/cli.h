@@ -130,6 +130,11 @@ rbl_engine *cli_engine(long thread_count, const size_t *memory_bytes);
 /// The same with a folder that keeps results between processes; `cache_folder` NULL: none.
 rbl_engine *cli_engine_with_cache(
     long thread_count, const size_t *memory_bytes, const char *cache_folder, const size_t *cache_bytes);
+/// Says why an engine cannot be started.
+void cli_engine_fault(rbl_status status, const char *cache_folder);
+/// The exit code then: of a server's address nothing but its text can be wrong.
+int cli_engine_exit_code(const char *cache_folder);
+bool cli_is_server(const char *cache_folder);
 /// Sets NAME=VALUE pairs; what is wrong is printed. @return exit code
 int cli_set_variables(rbl_graph *graph, const cli_list *pairs);
 /// The same; what is wrong goes to the list.

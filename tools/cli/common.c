@@ -127,8 +127,31 @@ rbl_engine *cli_engine_with_cache(
     if (cache_bytes) options.cache_bytes = *cache_bytes;
     rbl_engine *engine = NULL;
     rbl_status status = rbl_engine_create(&options, &engine);
-    if (status != RBL_OK) cli_error("the engine cannot be started: %s", rbl_status_text(status));
+    if (status != RBL_OK) cli_engine_fault(status, cache_folder);
     return engine;
+}
+
+bool cli_is_server(const char *cache_folder)
+{
+    return cache_folder &&
+           (strncmp(cache_folder, "redis://", 8) == 0 || strncmp(cache_folder, "rediss://", 9) == 0 ||
+               strncmp(cache_folder, "unix://", 7) == 0);
+}
+
+int cli_engine_exit_code(const char *cache_folder)
+{
+    return cli_is_server(cache_folder) ? EXIT_USAGE : EXIT_EVALUATION;
+}
+
+void cli_engine_fault(rbl_status status, const char *cache_folder)
+{
+    if (status == RBL_ERR_ARGUMENT && cli_is_server(cache_folder))
+        cli_error("--cache: an address is redis://[[USER]:PASSWORD@]HOST[:PORT][/DATABASE][?OPTIONS] or "
+                  "unix://PATH[?OPTIONS] with timeout=MS, expire=SECONDS, value=BYTES, db=DATABASE; rubble "
+                  "must be built with "
+                  "hiredis");
+    else
+        cli_error("the engine cannot be started: %s", rbl_status_text(status));
 }
 
 int cli_set_variables(rbl_graph *graph, const cli_list *pairs)

@@ -237,7 +237,8 @@ int cli_eval(int argc, char **argv)
         {"only", CLI_TEXT, &s.only, "NODE", "evaluate this node and what it needs"},
         CLI_OPTION_THREADS(&s.threads), CLI_OPTION_MEMORY(&s.memory),
         {"cache", CLI_TEXT, &s.cache, "DIR",
-            "keep results in a folder for later runs (default: $RUBBLE_CACHE, else none); several processes "
+            "keep results in a folder, or on a server (redis://HOST, unix://SOCKET), for later runs "
+            "(default: $RUBBLE_CACHE, else none); several processes "
             "may share it"},
         {"cache-bytes", CLI_BYTES, &s.cache_bytes, "BYTES",
             "most bytes that the folder keeps, about (default 10G; 0: no bound)"},
@@ -273,7 +274,7 @@ int cli_eval(int argc, char **argv)
         if (s.no_cache) s.cache = NULL;
         rbl_engine *engine = cli_engine_with_cache(s.threads, &s.memory, s.cache, &s.cache_bytes);
         if (!engine)
-            code = EXIT_EVALUATION;
+            code = cli_engine_exit_code(s.cache);
         else
             code = s.watch ? cli_watch(engine, &s) : load_and_evaluate(engine, &s);
         rbl_engine_destroy(engine);

@@ -117,7 +117,7 @@ int cli_explain(int argc, char **argv)
         if (!s.cache) s.cache = getenv("RUBBLE_CACHE");
         if (s.no_cache) s.cache = NULL;
         rbl_engine *engine = cli_engine_with_cache(1, NULL, s.cache, NULL);
-        code = engine ? explain(engine, &s) : EXIT_EVALUATION;
+        code = engine ? explain(engine, &s) : cli_engine_exit_code(s.cache);
         rbl_engine_destroy(engine);
     }
     free(s.pairs.items);

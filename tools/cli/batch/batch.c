@@ -183,8 +183,8 @@ static int run(const arguments *a, const batch_settings *s)
     options.cache_bytes = a->cache_bytes;
     rbl_status status = rbl_engine_create(&options, &b.engine);
     if (status != RBL_OK) {
-        cli_error("the engine cannot be started: %s", rbl_status_text(status));
-        return EXIT_EVALUATION;
+        cli_engine_fault(status, options.cache_folder);
+        return cli_engine_exit_code(options.cache_folder);
     }
     batch_request request = {.file = a->file,
         .sets = a->sets.items,

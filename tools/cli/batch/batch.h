@@ -92,7 +92,7 @@ typedef struct batch {
     size_t ended, failed, before, cached; /* cached: done without running a node */
     double began;
     double weight_all, weight_ended; /* for the time that is left */
-    bool line_shown;
+    bool line_shown, cache_told;
     int journal; /* of the chunk, or −1 */
     bool journal_begun, journal_failed;
     batch_worker workers[BATCH_MOST_WORKERS];
@@ -114,5 +114,7 @@ double batch_now(void);
 void batch_tell_ended(batch *b, size_t asset);
 void batch_draw_line(batch *b);
 void batch_clear_line(batch *b);
+/// Tells the first note of the cache that a run has: of an asset's own notes nobody would hear before the end.
+void batch_tell_cache(batch *b, const rbl_messages *messages);
 
 #endif

@@ -80,6 +80,23 @@ static void tell_as_line(const batch *b, const batch_asset *asset, const batch_r
     fputc('\n', stderr);
 }
 
+void batch_tell_cache(batch *b, const rbl_messages *messages)
+{
+    static const char start[] = "the cache";
+    for (size_t i = 0; i < rbl_messages_count(messages); i++) {
+        const rbl_message *message = rbl_messages_get(messages, i);
+        if (message->severity != RBL_NOTE || strncmp(message->text, start, sizeof start - 1) != 0) continue;
+        pthread_mutex_lock(&b->mutex);
+        if (!b->cache_told && b->settings->progress != BATCH_JSON) {
+            batch_clear_line(b);
+            fprintf(stderr, "note: %s\n", message->text);
+        }
+        b->cache_told = true;
+        pthread_mutex_unlock(&b->mutex);
+        return;
+    }
+}
+
 void batch_tell_ended(batch *b, size_t asset)
 {
     const batch_asset *what = &b->list->assets[asset];

@@ -229,6 +229,7 @@ static attempt evaluate(
         made.status = rbl_evaluate(graph, &options, &run);
     }
     if (run) take_run(result, run);
+    if (run && !b->cache_told) batch_tell_cache(b, rbl_run_messages(run));
     made.changed = made.status != RBL_ERR_CANCELLED && has_changed(&watch);
     result->state = state_of(b, worker, made.status);
     if (result->state == BATCH_DONE && b->settings->fail_on_warning && result->warnings) {
