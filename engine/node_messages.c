@@ -40,10 +40,13 @@ void rbli_work_tell(rbli_evaluation *e, const rbli_node_work *w, const rbl_param
 void rbli_work_tell_status(rbli_evaluation *e, const rbli_node_work *w, rbl_status status)
 {
     const rbli_allocator *allocator = e->engine->allocator;
-    char text[120];
-    size_t limit = rbli_allocator_limit(allocator);
+    char text[200];
+    size_t asked, used, limit = rbli_allocator_limit(allocator);
     if (status == RBL_ERR_NO_MEMORY && limit && rbli_allocator_refusals(allocator)) {
-        snprintf(text, sizeof text, "the memory limit of %zu bytes is reached", limit);
+        rbli_allocator_last_refusal(allocator, &asked, &used);
+        snprintf(text, sizeof text,
+            "the memory limit of %zu bytes is reached: %zu are in use, and %zu more were asked for", limit,
+            used, asked);
         rbli_work_tell(e, w, NULL, RBL_ERROR, status, NULL, text);
     } else {
         rbli_work_tell(e, w, NULL, RBL_ERROR, status, NULL, rbl_status_text(status));

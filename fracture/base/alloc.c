@@ -15,7 +15,7 @@ struct rbli_allocator {
     size_t limit; /* 0: none */
     bool (*evict)(void *user, size_t bytes);
     void *evict_user;
-    atomic_size_t refusals;
+    atomic_size_t refusals, refused_bytes, refused_beside_bytes;
 };
 
 enum { SMALL_BYTES = 4096, MOST_RESERVE_BYTES = 1 << 20 };
@@ -106,20 +106,29 @@ size_t rbli_allocator_refusals(const rbli_allocator *allocator)
     return atomic_load_explicit(&allocator->refusals, memory_order_relaxed);
 }
 
+void rbli_allocator_last_refusal(const rbli_allocator *allocator, size_t *asked_bytes, size_t *used_bytes)
+{
+    *asked_bytes = atomic_load_explicit(&allocator->refused_bytes, memory_order_relaxed);
+    *used_bytes = atomic_load_explicit(&allocator->refused_beside_bytes, memory_order_relaxed);
+}
+
 /// Counts `more` bytes beforehand if the limit allows it, after evicting where that helps.
 static bool reserve(rbli_allocator *allocator, size_t more)
 {
     size_t limit = allocator->limit, spare = limit / 64;
     if (spare > MOST_RESERVE_BYTES) spare = MOST_RESERVE_BYTES;
     if (more > SMALL_BYTES) limit -= spare;
+    size_t before;
     for (;;) {
-        size_t before = atomic_fetch_add_explicit(&allocator->bytes, more, memory_order_relaxed);
+        before = atomic_fetch_add_explicit(&allocator->bytes, more, memory_order_relaxed);
         if (more <= limit && before <= limit - more) return true;
         atomic_fetch_sub_explicit(&allocator->bytes, more, memory_order_relaxed);
         if (more > limit || !allocator->evict ||
             !allocator->evict(allocator->evict_user, before + more - limit))
             break;
     }
+    atomic_store_explicit(&allocator->refused_bytes, more, memory_order_relaxed);
+    atomic_store_explicit(&allocator->refused_beside_bytes, before, memory_order_relaxed);
     atomic_fetch_add_explicit(&allocator->refusals, 1, memory_order_relaxed);
     return false;
 }

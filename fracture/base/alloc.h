@@ -27,6 +27,8 @@ void rbli_allocator_set_limit(
 size_t rbli_allocator_limit(const rbli_allocator *allocator);
 /// How often memory was refused because of the limit.
 size_t rbli_allocator_refusals(const rbli_allocator *allocator);
+/// The last of those: how much was asked for, and how much was in use. For messages: threads may refuse at once.
+void rbli_allocator_last_refusal(const rbli_allocator *allocator, size_t *asked_bytes, size_t *used_bytes);
 
 /// Allocation from an allocator directly, for values that keep a reference to it. count × size is checked for
 /// overflow. Zero bytes give a valid, unique pointer. NULL when out of memory. 16-byte aligned.

@@ -5,6 +5,7 @@ Each function test_… is a test; it gets a folder of its own.
 """
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -149,6 +150,37 @@ def test_exit_codes(folder):
     rubble(folder, "eval", "g.json", "--out", "plain/out").expect(3, "error:")
     rubble(folder, "eval", "g.json", "--only", "crakc").expect(2, 'no node "crakc"', 'did you mean "crack"?')
     assert not os.path.exists(os.path.join(folder, "out"))
+
+
+def test_what_cannot_be_written_is_told_before_the_evaluation(folder):
+    write_graph(folder)
+    write_text(folder, "plain", "")
+    for out in ("plain", "plain/", "plain/deep/out"):
+        told = rubble(folder, "eval", "g.json", "-o", out, "--progress", "plain").expect(3, "error: plain", "is a file, and a folder is needed")
+        assert "[1/4]" not in told.err
+    for option in ("--report", "--trace"):
+        for path, text in (("nowhere/r.json", "No such file"), (".", "Is a directory"), ("plain/r.json", "Not a directory")):
+            told = rubble(folder, "eval", "g.json", "-o", "out", option, path, "--progress", "plain").expect(3, "error: " + path, text)
+            assert "[1/4]" not in told.err and not os.path.exists(os.path.join(folder, "out"))
+    rubble(folder, "batch", "g.json", "--over", "pieces=2..3", "--out", "plain").expect(3, "a folder is needed")
+    rubble(folder, "eval", "g.json", "--only", "crack", "-o", "plain").expect(0) # nothing to write
+    rubble(folder, "eval", "g.json", "-o", "deep/er/out").expect(0, "wrote deep/er/out/cube.obj")
+
+
+def test_numbers_have_their_grammar(folder):
+    write_graph(folder)
+    rubble(folder, "eval", "g.json", "--only", "src").expect(0, "src: 1 piece, 12 triangles, 0 hulls, 1 draw call\n", "1 node: 1 ran")
+    rubble(folder, "explain", "g.json", "--only", "src").expect(0, "1 node: 1 would run")
+    write_graph(folder, vars=dict(GRAPH["vars"], idle={"type": "int"}))
+    rubble(folder, "eval", "g.json", "--fail-on", "warning").expect(1, "1 warning, and --fail-on")
+
+
+def test_too_little_memory_says_who_needs_how_much(folder):
+    write_graph(folder)
+    rubble(folder, "eval", "g.json", "--memory", "1").expect(1, "out of memory: the limit is 1 B (--memory)")
+    told = rubble(folder, "eval", "g.json", "--memory", "600K", "--set", "pieces=100").expect(1)
+    match = re.search(r"the memory limit of 614400 bytes is reached: (\d+) are in use, and (\d+) more were asked for \(node \"(\w+)\"", told.err)
+    assert match and match.group(3) in GRAPH["nodes"], told.err
 
 
 def test_a_failed_evaluation_writes_nothing(folder):

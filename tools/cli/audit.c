@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/cli/cli.h"
+
 enum { PHYSX_VERTICES = 255, GPU_VERTICES = 64, UNITY_TRIANGLES = 255 };
 static const double SLIVER = 0.01;    /* inscribed sphere beside length */
 static const double TINY_EDGE = 0.01; /* as FixTinyGeo.relative_volume */
@@ -39,11 +41,6 @@ static RBL_PRINTF(5, 6) void add(
     vsnprintf(c->text, sizeof c->text, format, arguments);
     va_end(arguments);
     audit->warnings += warning;
-}
-
-static const char *plural(size_t count)
-{
-    return count == 1 ? "" : "s";
 }
 
 static const char *has(size_t count)
@@ -110,15 +107,15 @@ static void look_at_shapes(const cli_asset *a, const cli_summary *s, cli_audit *
             find(&slivers, cli_bone_name(a, b));
     }
     add(audit, "inverted_pieces", true, &inverted, "%zu piece%s %s turned inside out: the volume is negative",
-        inverted.count, plural(inverted.count), is(inverted.count));
+        inverted.count, cli_plural(inverted.count), is(inverted.count));
     add(audit, "tiny_pieces", true, &tiny,
         "%zu piece%s %s below a millionth of the volume: FixTinyGeo joins them to neighbours", tiny.count,
-        plural(tiny.count), is(tiny.count));
+        cli_plural(tiny.count), is(tiny.count));
     add(audit, "sliver_pieces", true, &slivers,
         "%zu sliver%s, thinner than a hundredth of the length: jitter, and stay off PhysX's GPU",
-        slivers.count, plural(slivers.count));
-    add(audit, "flat_triangles", false, &flat, "%zu triangle%s %s no area", flat.count, plural(flat.count),
-        has(flat.count));
+        slivers.count, cli_plural(slivers.count));
+    add(audit, "flat_triangles", false, &flat, "%zu triangle%s %s no area", flat.count,
+        cli_plural(flat.count), has(flat.count));
 }
 
 static void look_at_surfaces(
@@ -128,10 +125,10 @@ static void look_at_surfaces(
     if (s->first_open >= 0) open.names[0] = cli_bone_name(a, (size_t)s->first_open);
     if (cost->first_wide >= 0) wide.names[0] = cli_bone_name(a, (size_t)cost->first_wide);
     add(audit, "open_pieces", true, &open, "%zu piece%s %s open (%zu edge%s): volume and mass are wrong",
-        open.count, plural(open.count), is(open.count), s->open_edges, plural(s->open_edges));
+        open.count, cli_plural(open.count), is(open.count), s->open_edges, cli_plural(s->open_edges));
     add(audit, "wide_indices", false, &wide,
-        "%zu piece%s %s more than 65,535 vertices and needs 32-bit indices", wide.count, plural(wide.count),
-        has(wide.count));
+        "%zu piece%s %s more than 65,535 vertices and needs 32-bit indices", wide.count,
+        cli_plural(wide.count), has(wide.count));
 }
 
 /* ---- Hulls ---- */
@@ -173,14 +170,14 @@ static rbl_status look_at_hulls(bool finished, const cli_asset *a, const cli_sum
     free(seen);
     add(audit, "hull_vertices", true, &many,
         "%zu hull%s %s more than %d vertices, which PhysX does not take (Jolt: 256): lower max_vertices",
-        many.count, plural(many.count), has(many.count), PHYSX_VERTICES);
+        many.count, cli_plural(many.count), has(many.count), PHYSX_VERTICES);
     add(audit, "hull_triangles", true, &triangles,
         "%zu hull%s %s more than %d triangles, the limit of Unity's convex colliders: lower max_vertices",
-        triangles.count, plural(triangles.count), has(triangles.count), UNITY_TRIANGLES);
+        triangles.count, cli_plural(triangles.count), has(triangles.count), UNITY_TRIANGLES);
     add(audit, "hull_gpu", false, &gpu, "%zu hull%s %s more than %d vertices: PhysX keeps that off the GPU",
-        gpu.count, plural(gpu.count), has(gpu.count), GPU_VERTICES);
+        gpu.count, cli_plural(gpu.count), has(gpu.count), GPU_VERTICES);
     add(audit, "no_hull", true, &without, "%zu piece%s %s no hull and would fall through the floor",
-        without.count, plural(without.count), has(without.count));
+        without.count, cli_plural(without.count), has(without.count));
     return RBL_OK;
 }
 
@@ -204,7 +201,7 @@ static rbl_status look_at_contacts(bool finished, const cli_asset *a, const cli_
         if (cli_is_piece(a, b) && !touched[a->bone_geometry[b]]) find(&alone, cli_bone_name(a, b));
     free(touched);
     add(audit, "no_contact", true, &alone, "%zu piece%s %s no other: nothing holds %s", alone.count,
-        plural(alone.count), alone.count == 1 ? "touches" : "touch", alone.count == 1 ? "it" : "them");
+        cli_plural(alone.count), alone.count == 1 ? "touches" : "touch", alone.count == 1 ? "it" : "them");
     return RBL_OK;
 }
 
@@ -222,10 +219,10 @@ static rbl_status look_at_hierarchy(const cli_asset *a, cli_audit *audit)
     }
     free(children);
     add(audit, "empty_clusters", true, &empty, "%zu cluster%s %s empty: ValidateCollection removes %s",
-        empty.count, plural(empty.count), is(empty.count), empty.count == 1 ? "it" : "them");
+        empty.count, cli_plural(empty.count), is(empty.count), empty.count == 1 ? "it" : "them");
     add(audit, "clusters_of_one", true, &single,
         "%zu cluster%s %s a single child: ValidateCollection with remove_clusters_of_one takes %s out",
-        single.count, plural(single.count), has(single.count), single.count == 1 ? "it" : "them");
+        single.count, cli_plural(single.count), has(single.count), single.count == 1 ? "it" : "them");
     return RBL_OK;
 }
 
@@ -275,9 +272,9 @@ static void look_at_uvs(const cli_asset *a, cli_audit *audit)
             find(&flat, material);
     }
     add(audit, "no_uvs", true, &missing, "%zu textured material%s %s no UVs: BoxProjectUV or AutoUnwrapUV",
-        missing.count, plural(missing.count), has(missing.count));
+        missing.count, cli_plural(missing.count), has(missing.count));
     add(audit, "flat_uvs", true, &flat, "%zu textured material%s %s UVs without area on most triangles",
-        flat.count, plural(flat.count), has(flat.count));
+        flat.count, cli_plural(flat.count), has(flat.count));
 }
 
 rbl_status cli_audit_collection(bool finished, const cli_asset *asset, const cli_summary *summary,

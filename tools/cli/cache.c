@@ -14,10 +14,11 @@ static void print_report(action what, const char *folder, const rbl_cache_report
 {
     char bytes[32];
     if (what == GC || what == CLEAR)
-        printf("%s: removed %zu files (%s)\n", folder, report->removed,
+        printf("%s: removed %zu file%s (%s)\n", folder, report->removed, cli_plural(report->removed),
             cli_bytes((size_t)report->removed_bytes, bytes));
-    printf("%s: %zu results and files, %zu damaged files set aside, %zu temporary files; %s\n", folder,
-        report->entries, report->set_aside, report->temporary, cli_bytes((size_t)report->bytes, bytes));
+    printf("%s: %zu result%s and files, %zu damaged file%s set aside, %zu temporary file%s; %s\n", folder,
+        report->entries, cli_plural(report->entries), report->set_aside, cli_plural(report->set_aside),
+        report->temporary, cli_plural(report->temporary), cli_bytes((size_t)report->bytes, bytes));
     if (what == VERIFY) printf("%s: %zu damaged\n", folder, report->damaged);
 }
 

@@ -122,6 +122,8 @@ void cli_print_file_messages(const char *file, const rbl_messages *messages, rbl
 /// `error: …` on stderr, with a line feed.
 void cli_error(const char *format, ...) RBL_PRINTF(1, 2);
 int cli_exit_code(rbl_status status);
+/// The error of a status without messages; `memory_bytes` NULL or 0: there is no limit.
+void cli_tell_status(rbl_status status, const size_t *memory_bytes);
 enum { CLI_PATH_BYTES = 4096 };
 /// Path of a program that lies beside this one. @return false when the folder is not known
 bool cli_find_program(const char *name, char path[CLI_PATH_BYTES]);
@@ -146,6 +148,8 @@ int cli_load_file_graph(rbl_engine *engine, const char *file, rbl_graph **graph)
 int cli_print(const char *text);
 /// Writes a JSON string with quotes.
 void cli_json_string(FILE *file, const char *text);
+/// "" for one, else "s"
+const char *cli_plural(size_t count);
 /// "12.3 kB"
 const char *cli_bytes(size_t bytes, char buffer[32]);
 

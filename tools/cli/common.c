@@ -127,7 +127,10 @@ rbl_engine *cli_engine_with_cache(
     if (cache_bytes) options.cache_bytes = *cache_bytes;
     rbl_engine *engine = NULL;
     rbl_status status = rbl_engine_create(&options, &engine);
-    if (status != RBL_OK) cli_engine_fault(status, cache_folder);
+    if (status == RBL_ERR_NO_MEMORY && options.limit_bytes)
+        cli_tell_status(status, &options.limit_bytes);
+    else if (status != RBL_OK)
+        cli_engine_fault(status, cache_folder);
     return engine;
 }
 
@@ -229,6 +232,20 @@ void cli_json_string(FILE *file, const char *text)
             fputc(*c, file);
     }
     fputc('"', file);
+}
+
+const char *cli_plural(size_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
+void cli_tell_status(rbl_status status, const size_t *memory_bytes)
+{
+    char limit[32];
+    if (status == RBL_ERR_NO_MEMORY && memory_bytes && *memory_bytes)
+        cli_error("%s: the limit is %s (--memory)", rbl_status_text(status), cli_bytes(*memory_bytes, limit));
+    else
+        cli_error("%s", rbl_status_text(status));
 }
 
 const char *cli_bytes(size_t bytes, char buffer[32])

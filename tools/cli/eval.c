@@ -84,7 +84,7 @@ static void print_result(const rbl_run *run)
 {
     cli_counts c = cli_count_outcomes(run);
     if (rbl_run_status(run) == RBL_OK) cli_each_result(run, print_one, NULL);
-    printf("%zu nodes: %zu ran, %zu from the cache", c.asked, c.ran, c.hits);
+    printf("%zu node%s: %zu ran, %zu from the cache", c.asked, cli_plural(c.asked), c.ran, c.hits);
     if (c.failed) printf(", %zu failed", c.failed);
     if (c.skipped) printf(", %zu skipped", c.skipped);
     if (c.not_needed) printf(", %zu not needed", c.not_needed);
@@ -149,11 +149,25 @@ void cli_eval_options(cli_eval_settings *s, rbl_control *control, rbl_evaluate_o
     options->user = s;
 }
 
+int cli_eval_look_at_outputs(const rbl_graph *graph, const cli_eval_settings *s)
+{
+    bool writes = false;
+    for (size_t i = 0; i < rbl_graph_node_count(graph) && !writes; i++)
+        writes = rbl_graph_node_desc(graph, i)->deliver &&
+                 (!s->only || strcmp(s->only, rbl_graph_node_id(graph, i)) == 0);
+    if (cli_would_replace_input(s->report, graph) || cli_would_replace_input(s->trace, graph))
+        return EXIT_USAGE;
+    bool good = !writes || cli_can_hold_files(s->out);
+    if (good && s->report) good = cli_can_write_file(s->report);
+    if (good && s->trace) good = cli_can_write_file(s->trace);
+    return good ? EXIT_DONE : EXIT_FILE;
+}
+
 int cli_eval_tell(const cli_eval_settings *s, rbl_status status, rbl_run *run, size_t warning_count)
 {
     if (s->progress_kind == PROGRESS_LINE) fputs("\r\033[K", stderr);
     if (!run) {
-        cli_error("%s", rbl_status_text(status));
+        cli_tell_status(status, &s->memory);
         return cli_exit_code(status);
     }
     const rbl_messages *messages = rbl_run_messages(run);
@@ -184,7 +198,7 @@ int cli_eval_tell(const cli_eval_settings *s, rbl_status status, rbl_run *run, s
         if (code == EXIT_DONE) code = traced;
     }
     if (code == EXIT_DONE && s->fail_on && warning_count) {
-        cli_error("%zu warnings, and --fail-on warning was given", warning_count);
+        cli_error("%zu warning%s, and --fail-on warning was given", warning_count, cli_plural(warning_count));
         code = EXIT_EVALUATION;
     }
     rbl_run_destroy(run);
@@ -212,9 +226,9 @@ static int load_and_evaluate(rbl_engine *engine, cli_eval_settings *s)
     rbl_status status = rbl_graph_load_file(engine, s->graph, &messages, &graph);
     cli_print_messages(messages);
     int code = cli_exit_code(status);
-    if (status != RBL_OK && !rbl_messages_count_of(messages, RBL_ERROR))
-        cli_error("%s", rbl_status_text(status));
+    if (status != RBL_OK && !rbl_messages_count_of(messages, RBL_ERROR)) cli_tell_status(status, &s->memory);
     if (code == EXIT_DONE) code = cli_set_variables(graph, &s->pairs);
+    if (code == EXIT_DONE) code = cli_eval_look_at_outputs(graph, s);
     if (code == EXIT_DONE && rbl_control_create(engine, &control) != RBL_OK) code = EXIT_EVALUATION;
     if (code == EXIT_DONE) {
         running = control;
@@ -267,8 +281,6 @@ int cli_eval(int argc, char **argv)
         cli_error("--out needs a folder");
         code = EXIT_USAGE;
     }
-    if (code < 0 && (cli_would_replace(s.report, s.graph) || cli_would_replace(s.trace, s.graph)))
-        code = EXIT_USAGE;
     if (code < 0) {
         if (!s.cache) s.cache = getenv("RUBBLE_CACHE");
         if (s.no_cache) s.cache = NULL;

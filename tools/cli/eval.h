@@ -34,6 +34,8 @@ typedef struct cli_eval_settings {
 
 /// Fills the options of an evaluation; events go to the progress display.
 void cli_eval_options(cli_eval_settings *s, rbl_control *control, rbl_evaluate_options *options);
+/// Looks whether what is to be written can be, before an evaluation that may take long. @return exit code
+int cli_eval_look_at_outputs(const rbl_graph *graph, const cli_eval_settings *s);
 /// Tells of an ended evaluation and destroys its run, which may be NULL. @return exit code
 int cli_eval_tell(const cli_eval_settings *s, rbl_status status, rbl_run *run, size_t warning_count);
 /// Evaluates, and again whenever the graph or a file that it reads changes, until Ctrl-C. @return

@@ -40,8 +40,9 @@ static int print_forecast(const rbl_run *run)
         else
             printf("%-*s  %s\n", width, report->node, outcome_word(report->outcome));
     }
-    printf("%zu nodes: %zu would run, %zu may run, %zu from the cache", nodes, counts[RBL_OUTCOME_WOULD_RUN],
-        counts[RBL_OUTCOME_MAY_RUN], counts[RBL_OUTCOME_MEMORY_HIT] + counts[RBL_OUTCOME_DISK_HIT]);
+    printf("%zu node%s: %zu would run, %zu may run, %zu from the cache", nodes, cli_plural(nodes),
+        counts[RBL_OUTCOME_WOULD_RUN], counts[RBL_OUTCOME_MAY_RUN],
+        counts[RBL_OUTCOME_MEMORY_HIT] + counts[RBL_OUTCOME_DISK_HIT]);
     if (counts[RBL_OUTCOME_NOT_NEEDED]) printf(", %zu not needed", counts[RBL_OUTCOME_NOT_NEEDED]);
     printf("\n");
     return fflush(stdout) == 0 ? EXIT_DONE : EXIT_FILE;

@@ -106,6 +106,61 @@ void cli_make_folders(char *path)
     }
 }
 
+/// The deepest folder on a path that should exist: "a/b" of "a/b/c", "/" of "/c", "." of "c". Freed by the
+/// caller.
+static char *folder_above(const char *path)
+{
+    char *above = strdup(path);
+    size_t length = above ? strlen(above) : 0;
+    while (length > 1 && above[length - 1] == '/')
+        above[--length] = '\0';
+    char *slash = above ? strrchr(above, '/') : NULL;
+    if (slash == above)
+        above[1] = '\0';
+    else if (slash)
+        *slash = '\0';
+    else if (above)
+        snprintf(above, length + 1, "."); /* names have at least one letter */
+    return above;
+}
+
+bool cli_can_hold_files(const char *folder)
+{
+    struct stat info;
+    char *path = strdup(folder);
+    for (size_t length = path ? strlen(path) : 0; length > 1 && path[length - 1] == '/'; length--)
+        path[length - 1] = '\0';
+    while (path && stat(path, &info) != 0 && (errno == ENOENT || errno == ENOTDIR) &&
+           strcmp(path, ".") != 0 && strcmp(path, "/") != 0) {
+        char *above = folder_above(path);
+        free(path);
+        path = above;
+    }
+    const char *problem = !path                            ? strerror(ENOMEM)
+                          : stat(path, &info) != 0         ? strerror(errno)
+                          : !S_ISDIR(info.st_mode)         ? "is a file, and a folder is needed"
+                          : access(path, W_OK | X_OK) != 0 ? strerror(errno)
+                                                           : NULL;
+    if (problem) cli_error("%s: %s", path ? path : folder, problem);
+    free(path);
+    return !problem;
+}
+
+bool cli_can_write_file(const char *path)
+{
+    struct stat info;
+    if (stat(path, &info) == 0) {
+        if (!S_ISDIR(info.st_mode)) return true;
+        cli_error("%s: %s", path, strerror(EISDIR));
+        return false;
+    }
+    char *folder = folder_above(path);
+    int problem = !folder ? ENOMEM : stat(folder, &info) != 0 ? errno : S_ISDIR(info.st_mode) ? 0 : ENOTDIR;
+    if (problem) cli_error("%s: %s", path, strerror(problem));
+    free(folder);
+    return !problem;
+}
+
 bool cli_would_replace(const char *output, const char *input)
 {
     struct stat out, in;

@@ -14,6 +14,10 @@ char *cli_read_file(const char *path, size_t *bytes);
 bool cli_write_file(const char *path, const void *data, size_t bytes);
 /// Makes the folders that lead to a file. What goes wrong shows when the file is written.
 void cli_make_folders(char *path);
+/// Whether a folder is there for files, or could be made. False is told.
+bool cli_can_hold_files(const char *folder);
+/// Whether a file could be written there: in a folder that exists, and not in place of one. False is told.
+bool cli_can_write_file(const char *path);
 /// True, and told, when what is to be written to `output` (NULL: nothing) would take the place of `input`.
 bool cli_would_replace(const char *output, const char *input);
 

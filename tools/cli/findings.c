@@ -88,11 +88,6 @@ static bool is_clean(const findings *f, size_t s)
            *text_of(f, "why", s) == 0;
 }
 
-static const char *plural(size_t count)
-{
-    return count == 1 ? "" : "s";
-}
-
 /* ---- settings ---- */
 
 /// Thickness of sheets: a hundredth of the diagonal, with one digit.
@@ -131,24 +126,25 @@ static size_t list_settings(const findings *f, setting out[MOST_SETTINGS])
     if (filled) {
         out[count].text = "\"fill\": \"none\"";
         snprintf(out[count++].effect, sizeof out->effect, "leaves the %zu filled hole%s open: %s become%s",
-            filled, plural(filled), filled == 1 ? "its shell" : "their shells",
+            filled, cli_plural(filled), filled == 1 ? "its shell" : "their shells",
             filled == 1 ? "s a sheet" : " sheets");
     }
     if (open) {
         out[count].text = "\"fill\": \"auto\"";
-        snprintf(out[count++].effect, sizeof out->effect, "may close %zu open shell%s", open, plural(open));
+        snprintf(
+            out[count++].effect, sizeof out->effect, "may close %zu open shell%s", open, cli_plural(open));
     }
     if (refused) {
         out[count].text = "\"fill\": \"all\"";
         snprintf(out[count++].effect, sizeof out->effect,
-            "closes %zu shell%s all the same, with much that is new", refused, plural(refused));
+            "closes %zu shell%s all the same, with much that is new", refused, cli_plural(refused));
     }
     if (sheets) {
         bool all = sheets == f->shells;
         out[count].text = "\"sheets\": \"thicken\"";
         snprintf(out[count++].effect, sizeof out->effect,
             "with \"thickness\": %.3g, say, makes %s of %zu sheet%s", suggested_thickness(f),
-            sheets == 1 ? "a solid" : "solids", sheets, plural(sheets));
+            sheets == 1 ? "a solid" : "solids", sheets, cli_plural(sheets));
         out[count].text = all ? "\"sheets\": \"separate\"" : "\"sheets\": \"drop\"";
         snprintf(out[count++].effect, sizeof out->effect, "%s",
             all ? "takes sheets as bones of their own, open as they are"
@@ -158,7 +154,7 @@ static size_t list_settings(const findings *f, setting out[MOST_SETTINGS])
         out[count].text = "\"join\": \"none\"";
         snprintf(out[count++].effect, sizeof out->effect,
             "keeps the %zu overlapping shell%s apart: what they share counts twice", overlapping,
-            plural(overlapping));
+            cli_plural(overlapping));
     }
     if (nodes > 1 && f->shells > sheets + 1) {
         out[count].text = "\"join\": \"scene\"";
@@ -192,7 +188,7 @@ static void print_holes(const findings *f, size_t s)
         print_place(f, f->center[h]);
         printf(": %d edges, length %.4g, %s\n", f->edges[h], f->length[h], f->filled[h] ? "filled" : "open");
     }
-    if (more) printf("      … %zu more hole%s, length up to %.4g\n", more, plural(more), longest);
+    if (more) printf("      … %zu more hole%s, length up to %.4g\n", more, cli_plural(more), longest);
 }
 
 static void print_shell(const findings *f, size_t s)
@@ -202,11 +198,13 @@ static void print_shell(const findings *f, size_t s)
     print_place(f, f->low[s]);
     printf(" … ");
     print_place(f, f->high[s]);
-    printf("): %s, %d triangle%s", text_of(f, "kind", s), f->triangles[s], plural((size_t)f->triangles[s]));
+    printf(
+        "): %s, %d triangle%s", text_of(f, "kind", s), f->triangles[s], cli_plural((size_t)f->triangles[s]));
     if (f->volume[s] != 0) printf(", volume %.4g", f->volume[s]);
     if (f->overlaps[s]) printf("; overlaps another");
     if (f->crossings[s]) {
-        printf("; crosses itself %d time%s, first near ", f->crossings[s], plural((size_t)f->crossings[s]));
+        printf(
+            "; crosses itself %d time%s, first near ", f->crossings[s], cli_plural((size_t)f->crossings[s]));
         print_place(f, f->crossing_place[s]);
     }
     printf("%s%s\n", *why ? "; " : "", why);
@@ -236,7 +234,8 @@ void cli_print_findings(const rbl_collection *collection)
     for (size_t s = 0; s < f.shells; s++)
         clean += is_clean(&f, s);
     if (clean == f.shells) return;
-    printf("  as found   %zu shell%s, %zu hole%s", f.shells, plural(f.shells), f.holes, plural(f.holes));
+    printf(
+        "  as found   %zu shell%s, %zu hole%s", f.shells, cli_plural(f.shells), f.holes, cli_plural(f.holes));
     if (clean)
         printf("; %zu of the shells %s closed and clear of others, and not listed", clean,
             clean == 1 ? "is" : "are");
@@ -246,7 +245,7 @@ void cli_print_findings(const rbl_collection *collection)
         if (told++ < SHELLS_SHOWN) print_shell(&f, s);
     }
     if (told > SHELLS_SHOWN)
-        printf("    … %zu more shell%s\n", told - SHELLS_SHOWN, plural(told - SHELLS_SHOWN));
+        printf("    … %zu more shell%s\n", told - SHELLS_SHOWN, cli_plural(told - SHELLS_SHOWN));
     print_settings(&f);
 }
 

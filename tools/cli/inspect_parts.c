@@ -12,11 +12,6 @@
 
 enum { CHILDREN_SHOWN = 8, LEVELS_SHOWN = 12, LINE_COLUMNS = 100, MOST_LEVELS = 64 };
 
-static const char *plural(size_t count)
-{
-    return count == 1 ? "" : "s";
-}
-
 /* ---- Levels ---- */
 
 typedef struct level_counts {
@@ -44,7 +39,7 @@ static size_t count_levels(const cli_asset *a, level_counts counts[MOST_LEVELS])
 
 static void print_count(const char *before, size_t count, const char *noun)
 {
-    printf("%s%zu %s%s", before, count, noun, plural(count));
+    printf("%s%zu %s%s", before, count, noun, cli_plural(count));
 }
 
 void cli_print_levels(const cli_asset *a)
@@ -134,10 +129,11 @@ static void print_bone(const tree *t, size_t bone, int indent)
     int room = t->name_columns - indent - (int)columns_of(name);
     printf("    %*s%s%*s", indent, "", name, room > 0 ? room : 0, "");
     if (t->first[bone] >= 0)
-        printf("  %6zu piece%-2s volume %.4g\n", t->pieces[bone], plural(t->pieces[bone]), t->volume[bone]);
+        printf(
+            "  %6zu piece%-2s volume %.4g\n", t->pieces[bone], cli_plural(t->pieces[bone]), t->volume[bone]);
     else if (a->bone_geometry[bone] >= 0)
         printf("  %6d triangle%s, volume %.4g%s\n", a->geometry_faces[a->bone_geometry[bone]],
-            plural((size_t)a->geometry_faces[a->bone_geometry[bone]]), t->volume[bone],
+            cli_plural((size_t)a->geometry_faces[a->bone_geometry[bone]]), t->volume[bone],
             cli_is_piece(a, bone) ? "" : ", sheet");
     else
         printf("   empty\n");

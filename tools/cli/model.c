@@ -114,6 +114,7 @@ int cli_load_model(rbl_engine *engine, const cli_model_request *request, cli_mod
     int code = load_graph(engine, request->file, &out->graph);
     if (code == EXIT_DONE && request->pairs) code = cli_set_variables(out->graph, request->pairs);
     if (code == EXIT_DONE && cli_would_replace_input(request->output, out->graph)) code = EXIT_USAGE;
+    if (code == EXIT_DONE && request->output && !cli_can_write_file(request->output)) code = EXIT_FILE;
     if (code == EXIT_DONE && !(node = cli_choose_node(out->graph, request->node))) {
         cli_error("%s: no node gives a collection", request->file);
         code = EXIT_USAGE;

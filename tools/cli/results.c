@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tools/cli/cli.h"
+
 cli_counts cli_count_outcomes(const rbl_run *run)
 {
     cli_counts c = {0};
@@ -156,8 +158,9 @@ void cli_each_result(const rbl_run *run, cli_result_visit visit, void *user)
 
 void cli_print_result(const cli_result *r)
 {
-    printf("%s: %zu pieces, %zu triangles, %zu hulls, %zu draw calls\n", r->node, r->pieces, r->triangles,
-        r->hulls, r->draw_calls);
+    printf("%s: %zu piece%s, %zu triangle%s, %zu hull%s, %zu draw call%s\n", r->node, r->pieces,
+        cli_plural(r->pieces), r->triangles, cli_plural(r->triangles), r->hulls, cli_plural(r->hulls),
+        r->draw_calls, cli_plural(r->draw_calls));
     if (r->smallest && r->largest)
         printf("  smallest piece %s (%.3g), largest %s (%.3g), volume %.6g\n", r->smallest,
             r->smallest_volume, r->largest, r->largest_volume, r->volume);

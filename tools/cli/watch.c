@@ -281,11 +281,12 @@ static void load(watcher *w)
                               : rbl_graph_load_file(w->engine, w->settings->graph, &messages, &graph);
     cli_print_messages(messages);
     if (status != RBL_OK && !rbl_messages_count_of(messages, RBL_ERROR))
-        cli_error("%s", rbl_status_text(status));
+        cli_tell_status(status, &w->settings->memory);
     w->warning_count = rbl_messages_count_of(messages, RBL_WARNING);
     if (status != RBL_OK && hooks) hooks->ended(hooks->user, NULL, NULL, status, messages);
     rbl_messages_destroy(messages);
-    if (status != RBL_OK || cli_set_variables(graph, &w->settings->pairs) != EXIT_DONE) {
+    if (status != RBL_OK || cli_set_variables(graph, &w->settings->pairs) != EXIT_DONE ||
+        (!hooks && cli_eval_look_at_outputs(graph, w->settings) != EXIT_DONE)) {
         if (status == RBL_OK && hooks) hooks->ended(hooks->user, NULL, NULL, RBL_ERR_GRAPH, NULL);
         rbl_graph_destroy(graph);
         return;

@@ -10,6 +10,7 @@
 #include "tools/cli/batch/journal.h"
 #include "tools/cli/batch/report.h"
 #include "tools/cli/batch/thumbnail.h"
+#include "tools/cli/files.h"
 
 typedef struct arguments {
     const char *file, *out, *name, *chunk, *cache, *progress, *fail_on, *merge;
@@ -106,7 +107,7 @@ static int print_list(const batch *b)
         if (asset->fault) fputs(asset->fault, stdout);
         faults += asset->fault != NULL;
     }
-    printf("%zu assets, %zu that cannot run\n", b->order_count, faults);
+    printf("%zu asset%s, %zu that cannot run\n", b->order_count, cli_plural(b->order_count), faults);
     if (fflush(stdout) != 0) {
         cli_error("standard output: %s", strerror(errno));
         return EXIT_FILE;
@@ -122,7 +123,7 @@ static int tell_end(const batch *b, bool written)
     double seconds = batch_now() - b->began;
     size_t failed = counts[BATCH_FAILED] + counts[BATCH_TIMED_OUT];
     size_t missing = counts[BATCH_CANCELLED] + counts[BATCH_NOT_RUN];
-    printf("%zu assets: %zu done", b->order_count, counts[BATCH_DONE]);
+    printf("%zu asset%s: %zu done", b->order_count, cli_plural(b->order_count), counts[BATCH_DONE]);
     if (b->cached) printf(" (%zu from the cache)", b->cached);
     if (counts[BATCH_FINISHED_BEFORE]) printf(", %zu finished before", counts[BATCH_FINISHED_BEFORE]);
     if (failed) printf(", %zu failed", failed);
@@ -158,6 +159,7 @@ static int run_list(batch *b, const arguments *a)
         return EXIT_EVALUATION;
     }
     if (a->dry_run) return print_list(b);
+    if (!cli_can_hold_files(a->out)) return EXIT_FILE;
     batch_catch_signals();
     batch_journal_open(b);
     bool good = batch_run(b), written = good && batch_report_write(b);
