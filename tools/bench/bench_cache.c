@@ -1,10 +1,12 @@
-/// Compares the memory cache with plain LRU on what a person at a slider asks for: `bench_cache [--ticks N]`.
+/// Compares the memory cache with plain LRU on what a person at a slider asks for: `bench_cache [--ticks N]`
+/// (1,000).
 ///
 /// A graph of ten nodes in a line stands for mesh → … → hulls; each has a size and a cost. Somebody drags the
 /// slider of one node after the other (each tick asks for all ten keys, those from that node on are new
 /// unless the value was there before), turns back often, and now and then another graph of many nodes is
-/// evaluated once: the scan. Both caches see the same requests. Prints CSV: budget, cache, share of requests
-/// answered, share of the cost saved.
+/// evaluated once: the scan. Both caches see the same requests. Cases: `scan never`, every 100 and every
+/// 20 ticks; parts: budget and cache; values: shares of the requests answered (`hits`) and of the cost saved.
+/// Times are of both caches together, and tell little.
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +15,7 @@
 #include "engine/cache.h"
 #include "engine/value.h"
 #include "fracture/base/alloc.h"
-#include "fracture/base/rng.h"
+#include "tools/bench/bench.h"
 
 enum { NODES = 10, VALUES = 60, SCAN_NODES = 60 };
 static const size_t node_kilobytes[NODES] = {64, 8, 8, 256, 384, 384, 400, 400, 512, 16};
@@ -138,36 +140,51 @@ static void drag(bench *b, uint32_t ticks, uint32_t scan_every)
     }
 }
 
-static bool compare(bench *b, uint32_t ticks, uint32_t scan_every, size_t megabytes)
+static void print_share(
+    const bench_options *o, const bench_times *times, bench_row row, double value, const char *unit)
 {
-    memset(b->plain, 0, sizeof *b->plain);
-    memset(b->tallies, 0, sizeof b->tallies);
-    b->plain->budget = megabytes << 20;
-    if (rbli_cache_create(b->ctx->allocator, b->plain->budget, &b->ours) != RBL_OK) return false;
-    drag(b, ticks, scan_every);
+    row.value = value;
+    row.unit = unit;
+    bench_print(o, times, &row);
+}
+
+static void compare(const bench_options *o, bench *b, uint32_t ticks, uint32_t scan_every, size_t megabytes)
+{
     static const char *const names[] = {"lru", "ours"};
-    for (int k = 0; k < 2; k++)
-        printf("%u,%zu,%s,%.3f,%.3f\n", (unsigned)scan_every, megabytes, names[k],
-            (double)b->tallies[k].hit / (double)b->tallies[k].asked,
-            b->tallies[k].saved / b->tallies[k].cost);
-    rbli_cache_destroy(b->ours);
-    return fflush(stdout) == 0;
+    bench_times times = {0};
+    char name[40], part[40];
+    for (int run = 0; run < o->runs; run++) {
+        memset(b->plain, 0, sizeof *b->plain);
+        memset(b->tallies, 0, sizeof b->tallies);
+        b->plain->budget = megabytes << 20;
+        bench_check(b->ctx, rbli_cache_create(b->ctx->allocator, b->plain->budget, &b->ours), "cache");
+        bench_begin(&times);
+        drag(b, ticks, scan_every);
+        bench_end(&times);
+        rbli_cache_destroy(b->ours);
+    }
+    snprintf(name, sizeof name, scan_every ? "scan every %u" : "scan never", (unsigned)scan_every);
+    for (int k = 0; k < 2; k++) {
+        const tally *t = &b->tallies[k];
+        snprintf(part, sizeof part, "%zu MB %s", megabytes, names[k]);
+        bench_row row = {.case_name = name, .part = part};
+        print_share(o, &times, row, (double)t->hit / (double)t->asked, "hits");
+        print_share(o, &times, row, t->saved / t->cost, "cost saved");
+    }
 }
 
 int main(int argc, char **argv)
 {
-    uint32_t ticks = 1000;
-    if (argc == 3 && strcmp(argv[1], "--ticks") == 0) ticks = (uint32_t)atoi(argv[2]);
-    bench b = {0};
-    b.plain = malloc(sizeof *b.plain);
-    if (!b.plain || rbli_context_create(1, &b.ctx) != RBL_OK) return 1;
-    printf("ticks_between_scans,budget_mb,cache,hit_rate,cost_saved\n");
+    long ticks = 1000;
+    const bench_own_option own[] = {{"--ticks", &ticks}, {0}};
+    bench_options o = bench_start(argc, argv, "cache", own);
+    bench b = {.ctx = bench_context(1), .plain = bench_alloc(1, sizeof *b.plain)};
     static const uint32_t scans[] = {0, 100, 20};
     static const size_t megabytes[] = {8, 32, 128};
     for (size_t i = 0; i < 3; i++)
         for (size_t k = 0; k < 3; k++)
-            if (!compare(&b, ticks, scans[i], megabytes[k])) return 1;
-    rbli_context_destroy(b.ctx);
+            compare(&o, &b, (uint32_t)ticks, scans[i], megabytes[k]);
+    bench_context_destroy(b.ctx);
     free(b.plain);
     return 0;
 }

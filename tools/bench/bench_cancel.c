@@ -1,9 +1,8 @@
-/// Times how long a cancelled evaluation goes on: `bench_cancel [--threads N] [--requests N] [--divisions N]
-/// [--sites N]`. A bumpy sphere of 4 · divisions² triangles is read, repaired, cut by Voronoi cells, tidied,
-/// connected, clustered, hulled and written; the request to cancel comes at evenly spread moments of that.
-/// CSV: moment, latency in milliseconds, and the node that was under way. The last line tells the worst.
+/// Times how long a cancelled evaluation goes on: `bench_cancel [--requests N]` (40). A bumpy sphere (--triangles,
+/// 360,000) is read, repaired, cut by Voronoi cells (--pieces, 2,000), tidied, connected, clustered, hulled and
+/// written; the request to cancel comes at evenly spread moments of that. Rows: the `whole` evaluation, then for
+/// each moment the node that was under way as the part and the latency as the wall time, last the `worst`.
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +10,7 @@
 #include <uv.h>
 
 #include "rubble/rubble.h"
+#include "tools/bench/bench.h"
 
 static const char graph_text[] =
     "{\"rubble\": 1, \"vars\": {\"mesh\": {\"type\": \"path\"}, \"sites\": {\"type\": \"int\"}}, \"nodes\": {"
@@ -26,29 +26,6 @@ static const char graph_text[] =
     "\"end\": {\"type\": \"Terminal\", \"in\": {\"collection\": \"hulls\"}, \"params\": {\"files\": "
     "[\"a.glb\", "
     "\"a.obj\", \"a.json\", \"a.rbl\"]}}}}";
-
-static int write_sphere(const char *path, int n)
-{
-    FILE *file = fopen(path, "w");
-    if (!file) return 1;
-    int columns = 2 * n;
-    fprintf(file, "v 0 0 1\nv 0 0 -1\n");
-    for (int row = 1; row < n; row++)
-        for (int column = 0; column < columns; column++) {
-            double a = 3.14159265358979 * row / n, b = 3.14159265358979 * column / n;
-            double r = 1 + 0.05 * sin(9 * b) * sin(7 * a) * sin(a);
-            fprintf(file, "v %.9g %.9g %.9g\n", r * sin(a) * cos(b), r * sin(a) * sin(b), r * cos(a));
-        }
-    for (int c = 0; c < columns; c++) {
-        int d = (c + 1) % columns, last = 3 + (n - 2) * columns;
-        fprintf(file, "f 1 %d %d\nf 2 %d %d\n", 3 + c, 3 + d, last + d, last + c);
-        for (int row = 0; row + 2 < n; row++) {
-            int p = 3 + row * columns, q = p + columns;
-            fprintf(file, "f %d %d %d\nf %d %d %d\n", p + c, q + c, q + d, p + c, q + d, p + d);
-        }
-    }
-    return fclose(file) != 0;
-}
 
 typedef struct request {
     rbl_control *control;
@@ -73,80 +50,87 @@ static const char *node_under_way(const rbl_run *run)
     return rbl_run_status(run) == RBL_ERR_CANCELLED ? "between nodes" : "done before";
 }
 
-static int measure(rbl_engine *engine, rbl_graph *graph, int requests)
+static void print_wall(const bench_options *o, bench_row row, const char *part, double wall_ms, double value)
+{
+    bench_times times = {0};
+    bench_add(&times, -1, wall_ms);
+    row.part = part;
+    row.value = value;
+    row.unit = "ms after the start";
+    bench_print(o, &times, &row);
+}
+
+static void measure(
+    const bench_options *o, rbl_engine *engine, rbl_graph *graph, long requests, const char *folder)
 {
     rbl_evaluate_options options;
+    rbl_run *run = NULL;
+    bench_row row = {.case_name = "cancelled", .triangles = o->triangles, .pieces = o->pieces};
     rbl_evaluate_options_init(&options);
-    char folder[] = "/tmp/bench_cancel_XXXXXX";
-    if (!mkdtemp(folder)) return 1;
     options.output_folder = folder;
     options.no_cache = true;
-    if (rbl_control_create(engine, &options.control) != RBL_OK) return 1;
-    rbl_run *run = NULL;
-    rbl_status status = rbl_evaluate(graph, &options, &run);
-    if (status != RBL_OK) {
-        fprintf(stderr, "bench_cancel: %s\n", rbl_status_text(status));
-        return 1;
-    }
+    bench_check(NULL, rbl_control_create(engine, &options.control), "control");
+    bench_check(NULL, rbl_evaluate(graph, &options, &run), "evaluation");
     double whole_ms = rbl_run_wall_ms(run), worst = 0;
-    printf("# whole evaluation %.0f ms\nmoment_ms,latency_ms,node\n", whole_ms);
+    print_wall(o, row, "whole", whole_ms, whole_ms);
     rbl_run_destroy(run);
-    for (int i = 0; i < requests; i++) {
-        double moment_ms = whole_ms * (i + 0.5) / requests;
+    for (long i = 0; i < requests; i++) {
+        double moment_ms = whole_ms * ((double)i + 0.5) / (double)requests;
         request r = {.control = options.control, .at_ns = uv_hrtime() + (uint64_t)(moment_ms * 1e6)};
         uv_thread_t thread;
-        if (uv_thread_create(&thread, make_request, &r) != 0) return 1;
-        status = rbl_evaluate(graph, &options, &run);
+        if (uv_thread_create(&thread, make_request, &r) != 0) bench_check(NULL, RBL_ERR_INTERNAL, "thread");
+        rbl_status status = rbl_evaluate(graph, &options, &run);
         uint64_t end_ns = uv_hrtime();
         uv_thread_join(&thread);
         rbl_control_reset(options.control);
         double latency = status == RBL_ERR_CANCELLED ? ((double)end_ns - (double)r.made_ns) / 1e6 : 0;
         if (latency > worst) worst = latency;
-        printf("%.1f,%.2f,%s\n", moment_ms, latency, node_under_way(run));
-        fflush(stdout);
+        print_wall(o, row, node_under_way(run), latency, moment_ms);
         rbl_run_destroy(run);
     }
-    printf("# worst %.2f ms\n", worst);
+    print_wall(o, row, "worst", worst, whole_ms);
     rbl_control_destroy(options.control);
-    static const char *const names[] = {"a.glb", "a.obj", "a.json", "a.rbl", "a.mtl", "end.manifest.json"};
+}
+
+static void remove_files(const char *folder)
+{
+    static const char *const names[] = {
+        "a.glb", "a.obj", "a.json", "a.rbl", "a.mtl", "end.manifest.json", "mesh.obj"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char path[200];
         snprintf(path, sizeof path, "%s/%s", folder, names[i]);
         unlink(path);
     }
     rmdir(folder);
-    return 0;
 }
 
 int main(int argc, char **argv)
 {
-    int threads = 0, requests = 40, divisions = 300, sites = 2000;
-    for (int i = 1; i + 1 < argc; i += 2) {
-        int value = atoi(argv[i + 1]);
-        if (strcmp(argv[i], "--threads") == 0) threads = value;
-        if (strcmp(argv[i], "--requests") == 0) requests = value;
-        if (strcmp(argv[i], "--divisions") == 0) divisions = value;
-        if (strcmp(argv[i], "--sites") == 0) sites = value;
-    }
-    char path[] = "/tmp/bench_cancel_XXXXXX.obj", text[20];
-    int descriptor = mkstemps(path, 4);
-    if (descriptor < 0 || close(descriptor) != 0 || divisions < 3 || write_sphere(path, divisions)) return 1;
+    long requests = 40;
+    const bench_own_option own[] = {{"--requests", &requests}, {0}};
+    bench_options o = bench_start(argc, argv, "cancel", own);
+    if (!o.triangles) o.triangles = 360000;
+    if (!o.pieces) o.pieces = 2000;
+    char folder[] = "/tmp/bench_cancel_XXXXXX", path[80], text[20];
+    if (!mkdtemp(folder)) return 1;
+    snprintf(path, sizeof path, "%s/mesh.obj", folder);
+    bench_mesh mesh = bench_sphere(o.triangles);
+    bench_write_mesh(&mesh, path);
+    bench_mesh_free(&mesh);
     rbl_engine_options options;
     rbl_engine_options_init(&options);
-    options.thread_count = threads;
+    options.thread_count = o.threads;
     rbl_engine *engine = NULL;
     rbl_graph *graph = NULL;
-    int code = 1;
-    if (rbl_engine_create(&options, &engine) == RBL_OK &&
-        rbl_graph_load_text(engine, "bench.json", graph_text, strlen(graph_text), NULL, &graph) == RBL_OK) {
-        snprintf(text, sizeof text, "%d", sites);
-        if (rbl_graph_set_variable_text(graph, "mesh", path, NULL) == RBL_OK &&
-            rbl_graph_set_variable_text(graph, "sites", text, NULL) == RBL_OK)
-            code = measure(engine, graph, requests);
-    }
-    if (code) fprintf(stderr, "bench_cancel: failed\n");
+    bench_check(NULL, rbl_engine_create(&options, &engine), "engine");
+    bench_check(NULL, rbl_graph_load_text(engine, "bench.json", graph_text, strlen(graph_text), NULL, &graph),
+        "graph");
+    snprintf(text, sizeof text, "%zu", o.pieces);
+    bench_check(NULL, rbl_graph_set_variable_text(graph, "mesh", path, NULL), "mesh");
+    bench_check(NULL, rbl_graph_set_variable_text(graph, "sites", text, NULL), "sites");
+    measure(&o, engine, graph, requests, folder);
     rbl_graph_destroy(graph);
     rbl_engine_destroy(engine);
-    unlink(path);
-    return code;
+    remove_files(folder);
+    return 0;
 }

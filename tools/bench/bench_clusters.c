@@ -1,38 +1,22 @@
-/// Times what groups and joins pieces: `bench_clusters [--threads N] [--runs N] [--pieces N] [--only
-/// PART-OF-NAME] [--requests N]`. A box is cut by Voronoi cells of random sites; without --pieces, into 10,000
-/// and 100,000. Prints CSV: node, pieces, least CPU time of the runs in seconds, peak memory of the node in MB
-/// (what it allocates, and its input), bones afterwards, hash of the result. With --requests the node is
-/// cancelled N times at evenly spread moments instead: the CPU time in milliseconds that it goes on, worst
-/// first found.
+/// Times what groups and joins pieces: `bench_clusters [--requests N]`. A box is cut by Voronoi cells of random
+/// sites; without --pieces, into 10,000 and 100,000. Values: time a piece; peak with the input.
+///
+/// With --requests each node is also cancelled N times at evenly spread moments: part `cancelled`, the CPU time
+/// of its thread that it still takes, as a median, and the most of it as the value.
 
 #include <math.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "fracture/base/alloc.h"
 #include "fracture/base/rng.h"
-#include "fracture/geometry/cell_complex.h"
 #include "fracture/ops/auto_cluster.h"
 #include "fracture/ops/fix_tiny.h"
-#include "fracture/ops/fracture.h"
 #include "fracture/ops/proximity.h"
 #include "fracture/ops/surface.h"
-
-typedef struct sites {
-    double (*points)[3];
-    size_t count;
-} sites;
-
-static rbl_status make_cells(
-    rbl_context *ctx, const rbli_cut_domain *domain, void *user, rbli_cell_complex **out)
-{
-    const sites *s = user;
-    return rbli_voronoi_complex(
-        ctx, (const double(*)[3])s->points, s->count, domain->box_min, domain->box_max, NULL, NULL, out);
-}
+#include "tools/bench/bench.h"
 
 /// A root with one rigid box.
 static rbl_status make_box(rbl_context *ctx, rbl_collection **out)
@@ -75,30 +59,22 @@ done:
     return status;
 }
 
-static rbl_status make_pieces(rbl_context *ctx, size_t count, rbl_collection **out)
+static rbl_collection *make_pieces(rbl_context *ctx, size_t count)
 {
-    rbl_status status = RBL_OK;
-    rbl_collection *box = NULL;
-    rbli_fracture_options options = rbli_fracture_default_options();
-    rbli_fracture_result result = {0};
-    rbli_proximity_options proximity = {.contact_area = true, .connection_graph = true};
-    sites s = {.count = count};
-    RBL_TRY_ALLOC(s.points = rbli_alloc(ctx, count, sizeof *s.points));
+    rbl_collection *box = NULL, *made = NULL;
+    rbli_proximity_options proximity = {.contact_area = RBLI_AREA_GEOMETRY, .connection_graph = true};
+    double(*sites)[3] = bench_alloc(count, sizeof *sites);
     rbli_rng rng = rbli_rng_make(1, RBLI_RNG_TEST, 0);
     for (size_t i = 0; i < count; i++)
         for (int k = 0; k < 3; k++)
-            s.points[i][k] = rbli_rng_double(&rng);
-    RBL_TRY(make_box(ctx, &box));
-    options.make_complex = make_cells;
-    options.user = &s;
-    RBL_TRY(rbli_fracture(ctx, box, &options, &result));
-    RBL_TRY(rbli_proximity(ctx, result.collection, &proximity, out));
-done:
-    rbli_free(ctx, s.points);
-    rbli_free(ctx, result.new_bones);
-    rbli_collection_release(result.collection);
+            sites[i][k] = rbli_rng_double(&rng);
+    bench_check(ctx, make_box(ctx, &box), "box");
+    rbl_collection *cut = bench_pieces(ctx, box, (const double(*)[3])sites, count);
+    bench_check(ctx, rbli_proximity(ctx, cut, &proximity, &made), "proximity");
+    rbli_collection_release(cut);
     rbli_collection_release(box);
-    return status;
+    free(sites);
+    return made;
 }
 
 /* ---- what is timed ---- */
@@ -212,42 +188,24 @@ static const struct {
     {"ClusterMagnet", magnet},
 };
 
-static double process_cpu(void)
+static double measure(const bench_options *o, size_t which, const rbl_collection *in)
 {
-    struct timespec time;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
-}
-
-static int measure(size_t which, const rbl_collection *in, int threads, int runs, double *cpu)
-{
-    double least = HUGE_VAL, peak = 0;
-    size_t bones = 0;
-    rbli_hash hash = {0};
-    for (int run = 0; run < runs; run++) {
-        rbl_context *ctx = NULL;
+    bench_times times = {0};
+    bench_row row = {.case_name = ops[which].name, .pieces = leaf_count(in), .unit = "us/piece"};
+    for (int run = 0; run < o->runs; run++) {
+        rbl_context *ctx = bench_context(o->threads);
         rbl_collection *out = NULL;
-        if (rbli_context_create(threads, &ctx) != RBL_OK) return 1;
-        double start = process_cpu();
-        rbl_status status = ops[which].op(ctx, in, &out);
-        double time = process_cpu() - start;
-        if (status == RBL_OK) {
-            bones = rbli_collection_size(out, "bone");
-            hash = rbli_collection_hash(out);
-        } else {
-            fprintf(stderr, "bench_clusters: %s: %s\n", ops[which].name, rbl_status_text(status));
-        }
-        least = time < least ? time : least;
-        peak = (double)rbli_allocator_peak_bytes(ctx->allocator) / 1e6;
+        bench_begin(&times);
+        bench_check(ctx, ops[which].op(ctx, in, &out), ops[which].name);
+        bench_end(&times);
+        row.hash = rbli_collection_hash(out);
         rbli_collection_release(out);
-        rbli_context_destroy(ctx);
-        if (status != RBL_OK) return 1;
+        row.peak_bytes = rbli_allocator_peak_bytes(ctx->allocator) + rbli_collection_bytes(in);
+        bench_context_destroy(ctx);
     }
-    printf("%s,%zu,%.3f,%.0f,%zu,%016llx\n", ops[which].name, leaf_count(in), least,
-        peak + (double)rbli_collection_bytes(in) / 1e6, bones, (unsigned long long)hash.low);
-    fflush(stdout);
-    *cpu = least;
-    return 0;
+    row.value = bench_cpu_median(&times) * 1e3 / (double)row.pieces;
+    bench_print(o, &times, &row);
+    return bench_cpu_median(&times) / 1e3;
 }
 
 /* ---- how long a cancelled node goes on ---- */
@@ -282,16 +240,19 @@ static void *run_victim(void *user)
     return NULL;
 }
 
-static int measure_cancelling(size_t which, const rbl_collection *in, double cpu, int requests)
+static void measure_cancelling(
+    const bench_options *o, size_t which, const rbl_collection *in, double cpu_s, long requests)
 {
-    double worst = 0;
-    for (int i = 0; i < requests; i++) {
+    bench_times times = {0};
+    bench_row row = {
+        .case_name = ops[which].name, .part = "cancelled", .pieces = leaf_count(in), .unit = "ms at most"};
+    for (long i = 0; i < requests; i++) {
         victim v = {.which = which, .in = in};
-        double at = cpu * (i + 0.5) / requests, asked = 0;
+        double at = cpu_s * ((double)i + 0.5) / (double)requests, asked = 0;
         pthread_t thread;
         clockid_t clock;
-        if (pthread_create(&thread, NULL, run_victim, &v) != 0) return 1;
-        if (pthread_getcpuclockid(thread, &clock) != 0) return 1;
+        if (pthread_create(&thread, NULL, run_victim, &v) != 0 || pthread_getcpuclockid(thread, &clock) != 0)
+            bench_check(NULL, RBL_ERR_INTERNAL, "thread");
         while ((asked = clock_now(clock)) < at) {
             double left = at - asked;
             struct timespec pause = {0, (long)(left > 0.5 ? 4e8 : left * 0.8e9 + 20000)};
@@ -300,46 +261,29 @@ static int measure_cancelling(size_t which, const rbl_collection *in, double cpu
         atomic_store(&v.cancel, true);
         pthread_join(thread, NULL);
         if (v.status != RBL_ERR_CANCELLED) continue;
-        double late = (v.cpu - asked) * 1e3;
-        if (late > worst || late > 30) {
-            worst = late > worst ? late : worst;
-            printf("%s,%zu,asked after %.3f s,%.1f ms\n", ops[which].name, leaf_count(in), asked, late);
-            fflush(stdout);
-        }
+        double late_ms = (v.cpu - asked) * 1e3;
+        bench_add(&times, late_ms, -1);
+        row.value = late_ms > row.value ? late_ms : row.value;
     }
-    return 0;
+    bench_print(o, &times, &row);
 }
 
 int main(int argc, char **argv)
 {
-    int threads = 1, runs = 2, failed = 0, requests = 0;
-    size_t sizes[2] = {10000, 100000}, size_count = 2;
-    const char *only = "";
-    for (int i = 1; i + 1 < argc; i += 2) {
-        long value = strtol(argv[i + 1], NULL, 10);
-        if (strcmp(argv[i], "--only") == 0) only = argv[i + 1];
-        if (strcmp(argv[i], "--threads") == 0) threads = (int)value;
-        if (strcmp(argv[i], "--runs") == 0) runs = (int)value;
-        if (strcmp(argv[i], "--requests") == 0) requests = (int)value;
-        if (strcmp(argv[i], "--pieces") == 0) {
-            sizes[0] = (size_t)value;
-            size_count = 1;
-        }
-    }
-    rbl_context *ctx = NULL;
-    if (rbli_context_create(2, &ctx) != RBL_OK) return 1;
-    printf("node,pieces,cpu_s,peak_mb,bones,hash\n");
-    for (size_t s = 0; s < size_count && !failed; s++) {
-        rbl_collection *in = NULL;
-        failed = make_pieces(ctx, sizes[s], &in) != RBL_OK;
-        for (size_t i = 0; i < sizeof ops / sizeof *ops && !failed; i++) {
-            double cpu;
-            if (!strstr(ops[i].name, only)) continue;
-            failed |= measure(i, in, threads, runs, &cpu);
-            if (requests > 0 && !failed) failed |= measure_cancelling(i, in, cpu, requests);
+    long requests = 0;
+    const bench_own_option own[] = {{"--requests", &requests}, {0}};
+    bench_options o = bench_start(argc, argv, "clusters", own);
+    static const size_t sizes[] = {10000, 100000};
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes && (s == 0 || !o.pieces); s++) {
+        rbl_context *ctx = bench_context(2);
+        rbl_collection *in = make_pieces(ctx, o.pieces ? o.pieces : sizes[s]);
+        for (size_t i = 0; i < sizeof ops / sizeof *ops; i++) {
+            if (!bench_wants(&o, ops[i].name)) continue;
+            double cpu_s = measure(&o, i, in);
+            if (requests > 0) measure_cancelling(&o, i, in, cpu_s, requests);
         }
         rbli_collection_release(in);
+        bench_context_destroy(ctx);
     }
-    rbli_context_destroy(ctx);
-    return failed;
+    return 0;
 }

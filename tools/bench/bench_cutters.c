@@ -1,14 +1,11 @@
-/// Times every cutter with planar cells on one sphere, for about as many pieces each: `bench_cutters
-/// [--threads N]
-/// [--runs N] [--segments N] [--pieces N] [--only PART-OF-NAME]`. Prints CSV: cutter, cells, pieces, least
-/// CPU times of the runs in milliseconds of making the complex and of the cut, their sum relative to
-/// Voronoi's, peak memory of both.
+/// Times every cutter with planar cells on one sphere (about 40,000 triangles), for about as many pieces each
+/// (1,000): `bench_cutters`. Cases: voronoi, slices, bricks, each alone, with grout, with noise; parts: making
+/// the `complex`, the `cut` and the `whole`. Values: time a piece.
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "fracture/base/alloc.h"
 #include "fracture/base/rng.h"
@@ -17,19 +14,13 @@
 #include "fracture/geometry/cut.h"
 #include "fracture/geometry/noise_complex.h"
 #include "fracture/geometry/primitive.h"
+#include "tools/bench/bench.h"
 
 enum { MOST_SITES = 100000 };
 
 static const double box_min[3] = {-1.2, -1.2, -1.2}, box_max[3] = {1.2, 1.2, 1.2};
 static const double low[3] = {-1, -1, -1}, high[3] = {1, 1, 1};
 static double sites[MOST_SITES][3], planes[3000][4];
-
-static double cpu_ms(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-    return (double)time.tv_sec * 1e3 + (double)time.tv_nsec * 1e-6;
-}
 
 /// Planes at equal steps across the axes, so that the sphere falls into about `pieces` parts.
 static size_t make_slices(size_t pieces)
@@ -92,61 +83,49 @@ static rbl_status make_complex(
     return status;
 }
 
-static int measure(
-    const char *kind, size_t pieces, const rbli_mesh_view *mesh, int threads, int runs, double *reference)
+static void print_row(const bench_options *o, const bench_times *times, bench_row row, const char *part)
 {
-    double make_ms = 0, cut_ms = 0, peak = 0;
-    size_t cells = 0, piece_count = 0;
-    for (int run = 0; run < runs; run++) {
-        rbl_context *ctx = NULL;
+    row.part = part;
+    row.value = bench_cpu_median(times) * 1e3 / (double)row.pieces;
+    row.unit = "us/piece";
+    bench_print(o, times, &row);
+}
+
+static void measure(const bench_options *o, const char *kind, size_t pieces, const rbli_mesh_view *mesh)
+{
+    bench_times make = {0}, cut = {0}, whole = {0};
+    bench_row row = {.case_name = kind, .triangles = mesh->triangle_count};
+    rbli_cut_options options = {true, .drop_outside = strncmp(kind, "bricks", 6) != 0};
+    for (int run = 0; run < o->runs; run++) {
+        rbl_context *ctx = bench_context(o->threads);
         rbli_cell_complex *k = NULL;
         rbli_cut_result *result = NULL;
-        rbli_cut_options options = {true, .drop_outside = strncmp(kind, "bricks", 6) != 0};
-        if (rbli_context_create(threads, &ctx) != RBL_OK) return 1;
-        double start = cpu_ms();
-        rbl_status status = make_complex(ctx, kind, pieces, mesh, &k);
-        double middle = cpu_ms();
-        if (status == RBL_OK) status = rbli_cut(ctx, mesh, k, &options, &result);
-        double end = cpu_ms();
-        if (status == RBL_OK) {
-            cells = k->cell_count;
-            piece_count = result->piece_count;
-            if (run == 0 || end - start < make_ms + cut_ms) {
-                make_ms = middle - start;
-                cut_ms = end - middle;
-            }
-            peak = (double)rbli_allocator_peak_bytes(ctx->allocator) / 1e6;
-        } else {
-            fprintf(stderr, "bench_cutters: %s: %s\n", kind, rbl_status_text(status));
-        }
+        bench_begin(&whole);
+        bench_begin(&make);
+        bench_check(ctx, make_complex(ctx, kind, pieces, mesh, &k), kind);
+        bench_end(&make);
+        bench_begin(&cut);
+        bench_check(ctx, rbli_cut(ctx, mesh, k, &options, &result), kind);
+        bench_end(&cut);
+        bench_end(&whole);
+        row.pieces = result->piece_count;
         rbli_cut_result_destroy(ctx, result);
         rbli_cell_complex_destroy(ctx, k);
-        rbli_context_destroy(ctx);
-        if (status != RBL_OK) return 1;
+        row.peak_bytes = rbli_allocator_peak_bytes(ctx->allocator);
+        bench_context_destroy(ctx);
     }
-    if (*reference == 0) *reference = make_ms + cut_ms;
-    printf("%s,%zu,%zu,%.1f,%.1f,%.2f,%.0f\n", kind, cells, piece_count, make_ms, cut_ms,
-        (make_ms + cut_ms) / *reference, peak);
-    fflush(stdout);
-    return 0;
+    print_row(o, &make, row, "complex");
+    print_row(o, &cut, row, "cut");
+    print_row(o, &whole, row, "whole");
 }
 
 int main(int argc, char **argv)
 {
     static const char *const kinds[] = {"voronoi", "slices", "bricks", "voronoi-grout", "slices-grout",
         "bricks-grout", "voronoi-noise", "slices-noise", "bricks-noise"};
-    int threads = 1, runs = 3, segments = 200, failed = 0;
-    size_t pieces = 1000;
-    const char *only = "";
-    for (int i = 1; i + 1 < argc; i += 2) {
-        long value = strtol(argv[i + 1], NULL, 10);
-        if (strcmp(argv[i], "--only") == 0) only = argv[i + 1];
-        if (strcmp(argv[i], "--threads") == 0) threads = (int)value;
-        if (strcmp(argv[i], "--runs") == 0) runs = (int)value;
-        if (strcmp(argv[i], "--segments") == 0) segments = (int)value;
-        if (strcmp(argv[i], "--pieces") == 0) pieces = (size_t)value;
-    }
-    if (pieces < 1 || pieces > MOST_SITES) return 2;
+    bench_options o = bench_start(argc, argv, "cutters", NULL);
+    size_t pieces = o.pieces ? o.pieces : 1000;
+    if (pieces > MOST_SITES) return 2;
     rbli_rng rng = rbli_rng_make(1, RBLI_RNG_TEST, 0);
     for (size_t i = 0; i < pieces;) {
         double square = 0;
@@ -156,22 +135,17 @@ int main(int argc, char **argv)
         }
         i += square < 1;
     }
-    rbl_context *ctx = NULL;
+    rbl_context *ctx = bench_context(1);
     rbli_primitive sphere = {0};
     const double size[3] = {2, 2, 2};
-    if (rbli_context_create(1, &ctx) != RBL_OK) return 1;
-    if (rbli_primitive_make(ctx, RBLI_PRIMITIVE_SPHERE, size, segments, &sphere) == RBL_OK) {
-        rbli_mesh_view mesh = {(const double(*)[3])sphere.positions, sphere.vertex_count,
-            (const int32_t(*)[3])sphere.triangles, sphere.triangle_count};
-        double reference = 0;
-        printf("# %zu triangles, %d threads\n", mesh.triangle_count, threads);
-        printf("cutter,cells,pieces,complex_ms,cut_ms,relative,peak_mb\n");
-        for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-            if (strstr(kinds[i], only)) failed |= measure(kinds[i], pieces, &mesh, threads, runs, &reference);
-    } else {
-        failed = 1;
-    }
+    int32_t segments =
+        o.triangles ? (int32_t)sqrt((double)o.triangles) : 200; /* segments² triangles, nearly */
+    bench_check(ctx, rbli_primitive_make(ctx, RBLI_PRIMITIVE_SPHERE, size, segments, &sphere), "sphere");
+    rbli_mesh_view mesh = {(const double(*)[3])sphere.positions, sphere.vertex_count,
+        (const int32_t(*)[3])sphere.triangles, sphere.triangle_count};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (bench_wants(&o, kinds[i])) measure(&o, kinds[i], pieces, &mesh);
     rbli_primitive_free(ctx, &sphere);
-    rbli_context_destroy(ctx);
-    return failed;
+    bench_context_destroy(ctx);
+    return 0;
 }

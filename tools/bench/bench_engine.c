@@ -1,34 +1,13 @@
-/// Times the evaluator itself: `bench_engine [--runs N]`. A chain of small nodes is evaluated, and again when
-/// nothing changed. Prints CSV, medians of N runs (5): nodes, first evaluation, warm one, warm one a node.
+/// Times the evaluator itself: `bench_engine`. Chains of 100, 1,000 and 10,000 small nodes (--pieces): `load`
+/// from text, the `first` evaluation, a `warm` one when nothing changed. Values: time a node.
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "rubble/node.h"
 #include "rubble/rubble.h"
-
-enum { MOST_RUNS = 99 };
-
-static double wall_ms(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec * 1e3 + (double)time.tv_nsec * 1e-6;
-}
-
-static int compare_doubles(const void *pa, const void *pb)
-{
-    const double *a = pa, *b = pb;
-    return (*a > *b) - (*a < *b);
-}
-
-static double median(double *values, int count)
-{
-    qsort(values, (size_t)count, sizeof *values, compare_doubles);
-    return values[count / 2];
-}
+#include "tools/bench/bench.h"
 
 static rbl_status step_evaluate(rbl_context *ctx, rbl_call *call)
 {
@@ -71,61 +50,52 @@ static char *make_chain(size_t nodes)
     return text;
 }
 
-static double evaluate_once(rbl_graph *graph)
+static void evaluate(rbl_graph *graph, bench_times *times)
 {
     rbl_run *run = NULL;
-    double begin = wall_ms();
-    rbl_status status = rbl_evaluate(graph, NULL, &run);
-    double time = wall_ms() - begin;
-    if (status != RBL_OK) fprintf(stderr, "error: %s\n", rbl_status_text(status));
+    bench_begin(times);
+    bench_check(NULL, rbl_evaluate(graph, NULL, &run), "evaluation");
+    bench_end(times);
     rbl_run_destroy(run);
-    return status == RBL_OK ? time : -1;
 }
 
-static int time_chain(size_t nodes, int runs)
+static void time_chain(const bench_options *o, size_t nodes)
 {
-    double load[MOST_RUNS], first[MOST_RUNS], warm[MOST_RUNS];
+    static const char *const parts[] = {"load", "first", "warm"};
+    bench_times times[3] = {0};
     char *text = make_chain(nodes);
-    for (int i = 0; text && i < runs; i++) {
+    for (int run = 0; run < o->runs; run++) {
+        rbl_engine_options options;
         rbl_engine *engine = NULL;
         rbl_graph *graph = NULL;
-        rbl_messages *messages = NULL;
-        if (rbl_engine_create(NULL, &engine) != RBL_OK) return 1;
-        double begin = wall_ms();
-        if (rbl_engine_register_node(engine, &step_node, NULL) != RBL_OK ||
-            rbl_graph_load_text(engine, "chain.json", text, strlen(text), &messages, &graph) != RBL_OK) {
-            fprintf(stderr, "error: the chain cannot be loaded\n");
-            return 1;
-        }
-        load[i] = wall_ms() - begin;
-        first[i] = evaluate_once(graph);
-        warm[i] = evaluate_once(graph);
-        for (int k = 0; k < 4; k++) {
-            double again = evaluate_once(graph);
-            if (again < warm[i]) warm[i] = again;
-        }
+        rbl_engine_options_init(&options);
+        options.thread_count = o->threads;
+        bench_check(NULL, rbl_engine_create(&options, &engine), "engine");
+        bench_check(NULL, rbl_engine_register_node(engine, &step_node, NULL), "node");
+        bench_begin(&times[0]);
+        bench_check(
+            NULL, rbl_graph_load_text(engine, "chain.json", text, strlen(text), NULL, &graph), "load");
+        bench_end(&times[0]);
+        evaluate(graph, &times[1]);
+        evaluate(graph, &times[2]);
         rbl_graph_destroy(graph);
-        rbl_messages_destroy(messages);
         rbl_engine_destroy(engine);
     }
     free(text);
-    double warm_ms = median(warm, runs);
-    printf("%zu,%.3f,%.3f,%.3f,%.3f\n", nodes, median(load, runs), median(first, runs), warm_ms,
-        warm_ms * 1e3 / (double)nodes);
-    return fflush(stdout) == 0 ? 0 : 1;
+    for (int i = 0; i < 3; i++)
+        bench_print(o, &times[i],
+            &(bench_row){.case_name = "chain",
+                .part = parts[i],
+                .pieces = nodes,
+                .value = bench_cpu_median(&times[i]) * 1e3 / (double)nodes,
+                .unit = "us/node"});
 }
 
 int main(int argc, char **argv)
 {
-    int runs = 5;
-    if (argc == 3 && strcmp(argv[1], "--runs") == 0) runs = atoi(argv[2]);
-    if (runs < 1 || runs > MOST_RUNS || (argc != 1 && argc != 3)) {
-        fprintf(stderr, "usage: bench_engine [--runs N], N from 1 to %d\n", MOST_RUNS);
-        return 2;
-    }
-    printf("nodes,load_ms,first_ms,warm_ms,warm_us_per_node\n");
+    bench_options o = bench_start(argc, argv, "engine", NULL);
     static const size_t sizes[] = {100, 1000, 10000};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
-        if (time_chain(sizes[i], runs) != 0) return 1;
+        if (!o.pieces || i == 0) time_chain(&o, o.pieces ? o.pieces : sizes[i]);
     return 0;
 }

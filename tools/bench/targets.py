@@ -15,7 +15,7 @@ import sys
 import tempfile
 
 import bench_common as common
-from bench_common import COLUMNS, evaluate, exponent, fit_costs, make_input, run_bench
+from bench_common import evaluate, exponent, fit_costs, make_input, run_bench
 
 RUNS = 5
 
@@ -70,28 +70,24 @@ def medians(measured):
 
 def whole_command(table, build, folder, runs):
     rubble = os.path.join(build, "rubble")
-    fractures = {}
     for triangles, limit in ((300000, 0.45), (20000, 0.12)):
         mesh, sites = make_input(build, folder, triangles, 1000, ".obj", ".json")
         graph = fracture_graph(mesh, sites, ["a.glb"])
         cpu, nodes = medians([evaluate(rubble, graph, folder) for _ in range(runs)])
         table.add(1, f"OBJ to GLB, {triangles // 1000}k × 1000, CPU", cpu / 1e3, limit, "s",
             note=" ".join(f"{n} {t:.0f}" for n, t in nodes.items()) + " ms")
-        fractures[triangles] = nodes["cut"]
-    return fractures
 
 
-def peers(table, rows, ours):
-    """Ratios to peers of the same run; `ours`: by rubble's own row of that run, or measured here."""
-    def cpu(peer, triangles):
-        return next((r["cpu_ms"] for r in rows if r["case"] == peer and abs(r["triangles"] - triangles) < 1000
-            and r["pieces"] == 1000), None)
-    mine = {t: cpu("rubble", t) or ours.get(t) for t in (20000, 300000)}
-    for peer, number, triangles, limit in (("manifold-3d", 1, 20000, 100), ("blender-cell-fracture", 1, 20000, 1000),
-            ("manifold-3d", 2, 300000, 300)):
-        theirs = cpu(peer, triangles)
-        table.add(number, f"fracture, {triangles // 1000}k × 1000: CPU of {peer} over ours",
-            theirs / mine[triangles] if theirs and mine[triangles] else None, limit, "×", least=True)
+def peers(table, rows):
+    """Ratios to peers; all of one run of peers.sh."""
+    def cpu(peer, part, triangles):
+        return next((r["cpu_ms"] for r in rows if r["case"] == peer and r["part"] == part and r["pieces"] == 1000
+            and abs((r["triangles"] or 0) - triangles) < 1000), None)
+    for number, part, peer, triangles, limit in ((1, "fracture", "manifold-3d", 20000, 100),
+            (1, "fracture", "blender-cell-fracture", 20000, 1000), (2, "cells and cut", "manifold-3d", 300000, 300)):
+        mine, theirs = cpu("rubble", part, triangles), cpu(peer, "fracture", triangles)
+        table.add(number, f"{part}, {triangles // 1000}k × 1000: CPU of {peer} over ours", theirs / mine if theirs and mine else None,
+            limit, "×", least=True, note=f"{theirs / 1e3:.3g} s over {mine / 1e3:.3g} s" if theirs and mine else "")
 
 
 # 2: cells and cut
@@ -118,14 +114,11 @@ def cut_costs(table, build, runs):
         _, rows = run_bench(build, "cells", only="random", pieces=sites, runs=runs)
         table.add(2, f"cells (all of K), a site, {sites} sites, CPU", pick(rows, "cells")["value"], 12, "us",
             note=f"voro++ {pick(rows, 'voro++')['value']:.1f}")
-    mine = {}
     for sites, limit in ((1000, 85), (10000, 350)):
         _, rows = run_bench(build, "cut", triangles=300000, pieces=sites, runs=runs)
         whole = pick(rows, "whole")["cpu_ms"]
         table.add(2, f"cells and cut, 300k × {sites}, one thread, CPU", whole, limit, "ms",
             note=f"cells {pick(rows, 'cells')['cpu_ms']:.0f}, cut {pick(rows, 'cut')['cpu_ms']:.0f}")
-        mine[sites] = whole
-    return mine
 
 
 # 3: two threads
@@ -217,10 +210,10 @@ def main():
     machine, _ = run_bench(build, "cells", only="none")
     for key, value in machine.items():
         print(f"# {key}: {value}")
-    table, ours = Table(a.csv), {}
+    table = Table(a.csv)
     with tempfile.TemporaryDirectory(prefix="rubble-targets-") as folder:
         if "1" in wanted:
-            ours = whole_command(table, build, folder, a.runs)
+            whole_command(table, build, folder, a.runs)
         if "2" in wanted:
             cut_costs(table, build, a.runs)
         if wanted & {"1", "2"} and not a.no_peers:
@@ -231,7 +224,7 @@ def main():
             if done.returncode == 0:
                 with open(out) as f:
                     _, rows = common.parse(f.read())
-            peers(table, rows, ours)
+            peers(table, rows)
         if "3" in wanted:
             two_threads(table, build, a.runs)
         if "4" in wanted:
