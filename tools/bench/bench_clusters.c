@@ -250,7 +250,7 @@ static void measure_cancelling(
         victim v = {.which = which, .in = in};
         double at = cpu_s * ((double)i + 0.5) / (double)requests, asked = 0;
         pthread_t thread;
-        clockid_t clock;
+        clockid_t clock = CLOCK_MONOTONIC;
         if (pthread_create(&thread, NULL, run_victim, &v) != 0 || pthread_getcpuclockid(thread, &clock) != 0)
             bench_check(NULL, RBL_ERR_INTERNAL, "thread");
         while ((asked = clock_now(clock)) < at) {
