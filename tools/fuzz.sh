@@ -30,6 +30,7 @@ if [ -z "$build" ]; then
     ninja -C $build $(printf 'tests/fuzz/fuzz_%s ' "$@")
 fi
 [ -z "$hours" ] || seconds=$(awk "BEGIN { print int($hours * 3600 / $#) }")
+export UBSAN_OPTIONS="halt_on_error=1:print_stacktrace=1" ASAN_OPTIONS="detect_stack_use_after_return=1"
 status=0
 for name in "$@"; do
     corpus=tests/fuzz/corpus/$name

@@ -16,7 +16,7 @@ static rbl_status decode(rbl_context *ctx, const char *path, png_image *png, rbl
 {
     rbl_status status = RBL_OK;
     rbli_image made = {.width = png->width, .height = png->height};
-    if (made.width * made.height > (size_t)1 << 28)
+    if (made.width * made.height > (size_t)RBLI_MOST_IMAGE_PIXELS)
         return rbli_fail(ctx, RBL_ERR_LIMIT, "%s: an image of %zu × %zu pixels is too large", path,
             made.width, made.height);
     png->format = PNG_FORMAT_RGBA;
@@ -32,29 +32,40 @@ done:
     return status;
 }
 
-rbl_status rbli_image_read(rbl_context *ctx, const char *path, rbli_image *out)
+rbl_status rbli_image_parse(
+    rbl_context *ctx, const char *name, const uint8_t *bytes, size_t count, rbli_image *out)
 {
     rbl_status status = RBL_OK;
+    png_image png = {.version = PNG_IMAGE_VERSION};
+    if (count < 8 || png_sig_cmp(bytes, 0, 8))
+        return rbli_fail(ctx, RBL_ERR_PARSE, "%s: this is no PNG file", name);
+    if (png_image_begin_read_from_memory(&png, bytes, count))
+        status = decode(ctx, name, &png, out);
+    else
+        status = rbli_fail(ctx, RBL_ERR_PARSE, "%s: this is no PNG that can be read: %s", name, png.message);
+    png_image_free(&png);
+    return status;
+}
+
+rbl_status rbli_image_read(rbl_context *ctx, const char *path, rbli_image *out)
+{
     uint8_t *bytes = NULL;
     size_t count = 0;
-    png_image png = {.version = PNG_IMAGE_VERSION};
-    RBL_TRY(rbli_file_read(ctx, path, 0, &bytes, &count));
-    if (count < 8 || png_sig_cmp(bytes, 0, 8)) {
-        status = rbli_fail(ctx, RBL_ERR_PARSE, "%s: this is no PNG file", path);
-        goto done;
-    }
-    if (!png_image_begin_read_from_memory(&png, bytes, count)) {
-        status = rbli_fail(ctx, RBL_ERR_PARSE, "%s: this is no PNG that can be read: %s", path, png.message);
-        goto done;
-    }
-    RBL_TRY(decode(ctx, path, &png, out));
-done:
-    png_image_free(&png);
+    rbl_status status = rbli_file_read(ctx, path, RBLI_MOST_IMAGE_FILE_BYTES, &bytes, &count);
+    if (status == RBL_OK) status = rbli_image_parse(ctx, path, bytes, count, out);
     rbli_free(ctx, bytes);
     return status;
 }
 
 #else
+
+rbl_status rbli_image_parse(
+    rbl_context *ctx, const char *name, const uint8_t *bytes, size_t count, rbli_image *out)
+{
+    (void)bytes;
+    (void)count;
+    return rbli_image_read(ctx, name, out);
+}
 
 rbl_status rbli_image_read(rbl_context *ctx, const char *path, rbli_image *out)
 {

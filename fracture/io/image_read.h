@@ -11,12 +11,20 @@ typedef struct rbli_image {
                         first */
 } rbli_image;
 
+enum {
+    RBLI_MOST_IMAGE_PIXELS = 1 << 28,
+    RBLI_MOST_IMAGE_FILE_BYTES = 1 << 30,
+};
+
 /// Reads a PNG of any depth and colour type; 16 bits are cut to 8.
 /// @param out set on success only; rbli_image_free
-/// @return RBL_OK · RBL_ERR_READ · RBL_ERR_PARSE · RBL_ERR_LIMIT (more than 2^28 pixels) · RBL_ERR_NO_MEMORY
+/// @return RBL_OK · RBL_ERR_READ · RBL_ERR_PARSE · RBL_ERR_LIMIT (2^28 pixels, a file of 2^30 bytes) · RBL_ERR_NO_MEMORY
 /// ·
 ///         RBL_ERR_ARGUMENT (this build has no libpng: the message says so). Threads: reentrant.
 rbl_status rbli_image_read(rbl_context *ctx, const char *path, rbli_image *out);
+/// The same from memory; `name` is for messages.
+rbl_status rbli_image_parse(
+    rbl_context *ctx, const char *name, const uint8_t *bytes, size_t count, rbli_image *out);
 void rbli_image_free(rbl_context *ctx, rbli_image *image);
 
 /// The value of an image at texture coordinates, v down from the top, repeated beyond 0 … 1: bilinear between

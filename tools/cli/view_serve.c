@@ -6,7 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
+
+#include "tools/cli/view_request.h"
 
 enum {
     MOST_CONNECTIONS = 64,
@@ -211,65 +212,34 @@ static void begin_events(connection *c)
 
 /* ---- Requests ---- */
 
-/// The value of a header, trimmed, in `out`; "" when it is missing or too long.
-static void find_header(const char *request, const char *name, char *out, size_t capacity)
-{
-    size_t length = strlen(name);
-    *out = '\0';
-    for (const char *line = strstr(request, "\r\n"); line; line = strstr(line, "\r\n")) {
-        line += 2;
-        if (strncasecmp(line, name, length) != 0 || line[length] != ':') continue;
-        const char *begin = line + length + 1, *end = strstr(begin, "\r\n");
-        while (*begin == ' ' || *begin == '\t')
-            begin++;
-        while (end > begin && (end[-1] == ' ' || end[-1] == '\t'))
-            end--;
-        if (!end || (size_t)(end - begin) >= capacity) return;
-        memcpy(out, begin, (size_t)(end - begin));
-        out[end - begin] = '\0';
-        return;
-    }
-}
-
-/// Whether a request was meant for this server: a page of another site that has its name point here was not.
-static bool is_own_host(const view_server *server, const char *host)
-{
-    static const char *const names[] = {"127.0.0.1", "localhost"};
-    char own[64];
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        snprintf(own, sizeof own, "%s:%d", names[i], server->port);
-        if (strcasecmp(host, own) == 0) return true;
-        if (server->port == 80 && strcasecmp(host, names[i]) == 0) return true;
-    }
-    return false;
-}
-
 static void handle_request(connection *c)
 {
-    char host[128], path[64], method[8];
     view_server *server = c->server;
-    find_header(c->request, "Host", host, sizeof host);
-    int end = 0;
-    bool good = sscanf(c->request, "%7[A-Z] %63[^ ?\r\n]%n", method, path, &end) == 2 && end > 0 &&
-                c->request[strlen(method)] == ' ';
-    const char *rest = c->request + end, *line = strstr(c->request, "\r\n");
-    const char *version = good && *rest ? strstr(rest, " HTTP/1.") : NULL;
-    if (!good || !version || version > line) {
+    switch (view_request_read(c->request, server->port)) {
+    case VIEW_REQUEST_BAD:
         answer_text(c, "400 Bad Request");
-    } else if (!is_own_host(server, host)) {
+        return;
+    case VIEW_REQUEST_FOREIGN:
         answer_text(c, "403 Forbidden");
-    } else if (strcmp(method, "GET") != 0) {
+        return;
+    case VIEW_REQUEST_METHOD:
         answer_text(c, "405 Method Not Allowed");
-    } else if (strcmp(path, "/") == 0 && server->page) {
+        return;
+    case VIEW_REQUEST_EVENTS:
+        begin_events(c);
+        return;
+    case VIEW_REQUEST_ICON:
+        answer(c, "200 OK", "image/x-icon", NULL);
+        return;
+    case VIEW_REQUEST_PAGE:
+        if (!server->page) break;
         server->page->references++;
         answer(c, "200 OK", "text/html", server->page);
-    } else if (strcmp(path, "/events") == 0) {
-        begin_events(c);
-    } else if (strcmp(path, "/favicon.ico") == 0) {
-        answer(c, "200 OK", "image/x-icon", NULL);
-    } else {
-        answer_text(c, "404 Not Found");
+        return;
+    case VIEW_REQUEST_UNKNOWN:
+        break;
     }
+    answer_text(c, "404 Not Found");
 }
 
 static void on_buffer(uv_handle_t *handle, size_t suggested, uv_buf_t *buffer)
