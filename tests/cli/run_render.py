@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Tests `rubble render` as a person calls it: run_render.py RUBBLE. Exit codes, messages, and what is in the picture."""
+import json
 import os
 import re
 import struct
@@ -80,6 +81,51 @@ class Tests:
     def path(self, name):
         return os.path.join(self.folder, name)
 
+    def overlays(self):
+        nodes = {"box": {"type": "MakePrimitive"}, "sites": {"type": "ScatterPoints", "in": {"collection": "box"}, "params": {"count": 12}},
+            "crack": {"type": "VoronoiFracture", "in": {"collection": "box", "points": "sites"}},
+            "near": {"type": "Proximity", "in": {"collection": "crack"}, "params": {"contact_area": "geometry", "connection_graph": True}},
+            "hulls": {"type": "CreateLeafConvexHulls", "in": {"collection": "near"}}}
+        with open(self.path("hulls.json"), "w") as f:
+            json.dump({"rubble": 1, "nodes": nodes}, f)
+        big = ["--size", "160x120", "--samples", "4"]
+        plain = self.run("hulls.json", "-o", "plain.png", *big)
+        pictures = {"plain": pixels(self.path("plain.png"))[2]}
+        for name, arguments in {"edges": ["--hulls", "edges"], "solid": ["--hulls", "solid", "--by", "cluster"], "contacts": ["--graph", "contacts"],
+                "connections": ["--graph", "connections", "--explode", "0.4"], "by contacts": ["--by", "contacts"]}.items():
+            code, _, err = self.run("hulls.json", "-o", "over.png", *arguments, *big)
+            self.check(f"draws {name}", code == 0 and plain[0] == 0, err)
+            pictures[name] = pixels(self.path("over.png"))[2]
+        self.check("each overlay gives another picture", len({bytes(b"".join(rows)) for rows in pictures.values()}) == len(pictures))
+        # Lines of the graph are dark blue on pale pieces, balls orange.
+        pixel = lambda name: [tuple(row[x:x + 3]) for row in pictures[name] for x in range(0, len(row), 3)]
+        blue = lambda name: sum(b > r + 30 and r < 110 for r, g, b in pixel(name))
+        orange = lambda name: sum(r > 180 and r > b + 55 and r > g + 20 for r, g, b in pixel(name))
+        self.check("shows lines and balls of a graph", blue("contacts") > 50 and orange("contacts") > 10, f"{blue('contacts')} {orange('contacts')}")
+        dark = lambda name: sum(max(p) < 120 for p in pixel(name))
+        self.check("shows edges of hulls", dark("edges") > dark("plain") + 50, f"{dark('edges')} {dark('plain')}")
+        self.refuses("refuses hulls that are not there", 1, "there are no hulls", "cut.json", "--hulls", "edges", *SMALL)
+        self.refuses("refuses solid hulls that are not there", 1, "there are no hulls", "cut.json", "--hulls", "solid", *SMALL)
+        self.refuses("refuses a graph that is not there", 1, "there is no connection graph", "cut.json", "--graph", "connections", *SMALL)
+        self.refuses("refuses colours that are not known", 1, "a Proximity node", "cut.json", "--by", "contacts", *SMALL)
+
+    def turntable(self):
+        code, out, err = self.run("cut.json", "--turntable", "4", "-o", "turn/%02d.png", *SMALL)
+        names = [f"turn/{i:02d}.png" for i in range(4)]
+        self.check("turns", code == 0 and out.split() == names and 'error' not in err, out + err)
+        frames = [open(self.path(n), "rb").read() for n in names]
+        self.check("each frame differs from the next", all(a != b for a, b in zip(frames, frames[1:])))
+        code, out, err = self.run("cut.json", "--turntable", "2", "--view", "front", *SMALL)
+        self.check("numbers the default name", code == 0 and out.split() == ["cut_000.png", "cut_001.png"], out + err)
+        self.refuses("refuses two numbers", 2, "takes one number", "cut.json", "--turntable", "2", "-o", "%d_%d.png", *SMALL)
+        self.refuses("refuses another field", 2, "takes one number", "cut.json", "--turntable", "2", "-o", "%s.png", *SMALL)
+        self.refuses("refuses one frame", 2, "--turntable needs a number from 2", "cut.json", "--turntable", "1", *SMALL)
+        self.refuses("refuses a folder that cannot be made", 3, "no/such: No such file", "cut.json", "--turntable", "2", "-o", "no/such/%d.png", *SMALL)
+        os.rename(self.path("cut.json"), self.path("cut_001.json"))
+        os.symlink("cut_001.json", self.path("cut_1.png"))
+        self.refuses("never draws over what is read", 2, "would be written over", "cut_001.json", "--turntable", "2", "-o", "cut_%d.png", *SMALL)
+        os.rename(self.path("cut_001.json"), self.path("cut.json"))
+
     def all(self):
         with open(self.path("cut.json"), "w") as f:
             f.write(CUT)
@@ -105,7 +151,7 @@ class Tests:
         code, _, err = self.run("cut.json", "-o", "group.png", "--level", "0", "--explode=0.3", *SMALL)
         self.check("moves and colours what is below a bone as one", code == 0 and
             len(colours(self.path("group.png"))) == 1, err)
-        for word in ("level", "cluster", "material"):
+        for word in ("level", "cluster", "material", "volume"):
             code, _, err = self.run("cut.json", "-o", "by.png", "--by", word, *SMALL)
             self.check(f"colours by {word}", code == 0, err)
         painted = VASE.replace("vase", "painted_wall")
@@ -116,15 +162,18 @@ class Tests:
         data = open(self.path("few.png"), "rb").read()
         self.check("draws with few colours", code == 0 and data[25] == 3 and len(data) <
             len(open(self.path("cut.png"), "rb").read()), err)
-        self.refuses("refuses a palette", 2, '--palette does not take "1"', VASE, "--palette", "1")
-        self.refuses("refuses a level", 2, '--level does not take "deep"', VASE, "--level", "deep")
+        self.overlays()
+        self.turntable()
+        self.refuses("refuses a palette", 2, '--palette needs a number from 2 to 256, not "1"', VASE, "--palette", "1")
+        self.refuses("refuses a level", 2, '--level needs a number from 0 to 1000, not "deep"', VASE, "--level", "deep")
+        self.refuses("refuses a word", 2, '--by takes bone, cluster, .* or contacts, not "bones"', VASE, "--by", "bones")
         self.refuses("refuses no file", 2, "error:")
         self.refuses("refuses an unknown option", 2, "did you mean --size", VASE, "--siez", "3x3")
         self.refuses("refuses a size", 2, '--size does not take "9x9"', VASE, "--size", "9x9")
         self.refuses("refuses a view", 2, '--view does not take "corner,"', VASE, "--view", "corner,")
         self.refuses("refuses a file that is not there", 3, "error: none.obj: no such file", "none.obj")
         self.refuses("refuses a damaged collection", 3, "error: .*bad.rbl: .*not an .rbl file", "bad.rbl")
-        self.refuses("refuses an unknown node", 2, 'error: node "nobody"', "cut.json", "--node", "nobody")
+        self.refuses("refuses an unknown node", 2, 'no node "nobody"', "cut.json", "--node", "nobody")
         self.refuses("refuses a folder that is not there", 3, "error: no/picture.png: No such file", VASE, "-o",
             "no/picture.png", *SMALL)
 

@@ -1,31 +1,34 @@
-/* `rubble render`: a picture of a model, of a fractured collection or of a graph's result. Reads through the
- * public API, colours and moves the pieces, and leaves the light to render_scene. */
+/* `rubble render`: pictures of a model, of a fractured collection or of a graph's result. render_asset makes
+ * triangles of it, render_lines hulls and graphs, render_scene the light. */
 
 #include "tools/cli/render.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "tools/cli/cli.h"
 #include "tools/cli/files.h"
 #include "tools/cli/model.h"
-#include "tools/cli/render_scene.h"
+#include "tools/cli/render_asset.h"
 
-typedef enum colour_mode { BY_BONE, BY_CLUSTER, BY_LEVEL, BY_MATERIAL, BY_COLOR } colour_mode;
+typedef enum hull_mode { HULLS_NONE, HULLS_EDGES, HULLS_SOLID } hull_mode;
+typedef enum graph_mode { GRAPH_NONE, GRAPH_CONTACTS, GRAPH_CONNECTIONS } graph_mode;
 
 typedef struct settings {
     const char *file, *output, *node;
     cli_list pairs;
-    double explode;
-    colour_mode by;
-    int32_t level; /* −1: pieces move alone */
-    size_t palette;
+    render_look look;
+    hull_mode hulls;
+    graph_mode graph;
+    size_t palette, frames; /* frames 0: one picture */
     render_options options;
 } settings;
 
-/* Arguments */
+/* ---- Arguments ---- */
 
 static bool parse_number(const char *text, double low, double high, double *out, const char **end)
 {
@@ -70,33 +73,64 @@ static bool parse_view(const char *text, settings *s)
            parse_number(rest + 1, -89, 89, &s->options.elevation_deg, NULL);
 }
 
-static colour_mode find_mode(const char *word)
+/* Number of a word in a list "a|b"; the words were checked before. */
+static int find_word(const char *words, const char *word)
 {
-    static const char *const words[] = {"bone", "cluster", "level", "material", "color"};
-    size_t i = 0;
-    while (i < 4 && strcmp(word, words[i]) != 0)
-        i++;
-    return (colour_mode)i;
+    int index = 0;
+    for (const char *at = words; *at; index++) {
+        size_t length = strcspn(at, "|");
+        if (strlen(word) == length && memcmp(at, word, length) == 0) return index;
+        at += length + (at[length] == '|');
+    }
+    return 0;
+}
+
+static const char by_words[] = "bone|cluster|level|material|color|volume|contacts";
+static const char hull_words[] = "edges|solid", graph_words[] = "contacts|connections";
+
+static void interpret(const char *by, const char *hulls, const char *graph, settings *s)
+{
+    s->look.by = (render_by)find_word(by_words, by);
+    s->hulls = hulls ? (hull_mode)(find_word(hull_words, hulls) + 1) : HULLS_NONE;
+    s->graph = graph ? (graph_mode)(find_word(graph_words, graph) + 1) : GRAPH_NONE;
+    s->look.pale = s->graph != GRAPH_NONE;
+    s->options.through = s->graph ? 0.9f : 0.12f;
+    s->options.steady = s->frames > 0;
+    double smaller = (double)(s->options.width < s->options.height ? s->options.width : s->options.height);
+    s->look.line_scale = (float)fmin(fmax(700 / smaller, 0.5), 4);
 }
 
 /* @return −1 to go on, else an exit code */
 static int parse_arguments(int argc, char **argv, settings *s)
 {
-    const char *by = "bone", *view = NULL, *size = NULL;
-    long samples = 16, level = -1, palette = 0, threads = 0;
+    const char *by = "bone", *view = NULL, *size = NULL, *hulls = NULL, *graph = NULL;
+    long samples = 16, level = -1, palette = 0, threads = 0, frames = 0;
     memset(s, 0, sizeof *s);
     render_options_init(&s->options);
     const cli_option options[] = {
         {"out", CLI_TEXT, &s->output, "PICTURE.png",
             "file to write (default: FILE's name with .png, in the working folder)", .letter = 'o'},
-        {"explode", CLI_REAL, &s->explode, "AMOUNT",
+        {"explode", CLI_REAL, &s->look.explode, "AMOUNT",
             "move pieces apart, 0 … 10 times their distance from the middle (default 0)", .most = 10},
-        {"by", CLI_WORD, &by, "bone|cluster|level|material|color",
-            "colours (default bone); color: of the vertices"},
+        {"by", CLI_WORD, &by, by_words,
+            "colours (default bone); color: of the vertices; volume and contacts: by rank, from small or few "
+            "(blue) "
+            "to large or many (red)"},
         {"level", CLI_NUMBER, &level, "N",
             "bones of level N, each with all below it, move as one; with --by bone or cluster, they get the "
-            "colours, too",
+            "colours, "
+            "too",
             .most = 1000},
+        {"hulls", CLI_WORD, &hulls, hull_words,
+            "draw the edges of convex hulls over the pieces, or hulls alone"},
+        {"graph", CLI_WORD, &graph, graph_words,
+            "draw who touches whom, or the connection graph, through pale pieces: the larger the area, the "
+            "thicker the "
+            "line; anchored bones are red"},
+        {"turntable", CLI_NUMBER, &frames, "N",
+            "N pictures of a whole turn, -o NAME_%03d.png (default: FILE's name); the folder is made when it "
+            "is missing",
+            .least = 2, .most = 10000},
         {"view", CLI_TEXT, &view, "VIEW",
             "corner (default), front, back, left, right, top, or AZIMUTH,ELEVATION in degrees"},
         {"size", CLI_TEXT, &size, "WxH", "pixels, 16 … 16384 each (default 1200x900)"},
@@ -112,9 +146,12 @@ static int parse_arguments(int argc, char **argv, settings *s)
     };
     const cli_command command = {.name = "render",
         .usage = "FILE [options]",
-        .text = "Draws a mesh (.obj .glb .stl .ply .off), a collection (.rbl) or the result of a graph "
-                "(.json .jsonc).",
-        .examples = "rubble render out/vase.rbl -o vase.png --explode 0.3",
+        .text =
+            "Draws a mesh (.obj .glb .stl .ply .off), a collection (.rbl) or the result of a graph (.json "
+            ".jsonc).",
+        .examples = "rubble render out/vase.rbl -o vase.png --explode 0.3\n"
+                    "rubble render out/wall.rbl --graph connections --view front\n"
+                    "rubble render out/wall.rbl --turntable 48 -o turn/%03d.png --size 640x480",
         .takes = "MODEL",
         .options = options,
         .arguments = &s->file,
@@ -122,294 +159,86 @@ static int parse_arguments(int argc, char **argv, settings *s)
         .most_arguments = 1};
     int code = cli_parse(&command, argc, argv);
     if (code >= 0) return code;
-    if ((view && !parse_view(view, s)) || (size && !parse_size(size, s))) {
-        bool bad_view = view && !parse_view(view, s);
+    bool bad_view = view && !parse_view(view, s);
+    if (bad_view || (size && !parse_size(size, s))) {
         cli_error("--%s does not take \"%s\"", bad_view ? "view" : "size", bad_view ? view : size);
         fprintf(stderr, "`rubble render --help` tells more\n");
         return EXIT_USAGE;
     }
-    s->by = find_mode(by);
-    s->level = (int32_t)level;
+    s->frames = (size_t)frames;
+    s->look.level = (int32_t)level;
     s->palette = (size_t)palette;
     s->options.samples = (int)samples;
     s->options.thread_count = (unsigned)threads;
+    interpret(by, hulls, graph, s);
     return -1;
 }
 
-/* Reading */
+/* ---- Names of pictures ---- */
 
-/* The collection as plain arrays, borrowed from the run. */
-typedef struct asset {
-    const rbl_collection *collection;
-    size_t bones, geometries, materials;
-    const int32_t *parent, *level, *bone_geometry, *geometry_bone;
-    const double (*transform)[16];
-    const int32_t *vertex_start, *vertex_count, *face_start, *face_count;
-    const double (*position)[3];
-    const int32_t (*face)[3];
-    const int32_t *material;
-    const unsigned char *internal, *sheet;
-    const float (*normal)[3];
-    const float (*base_colour)[4];
-    const float (*corner_colour)[4];
-} asset;
-
-static const void *attribute(const rbl_collection *c, const char *group, const char *name, rbl_type type)
+/* Length of "%d" or "%03d" at the start of a text, 0 when there is none; *digits: how many at least. */
+static size_t number_field(const char *text, int *digits)
 {
-    rbl_attribute_view view;
-    if (rbl_collection_attribute(c, group, name, &view) != RBL_OK) return NULL;
-    return view.type == type && !view.is_list && view.stride == rbl_type_bytes(type) ? view.data : NULL;
-}
-
-static bool read_asset(const rbl_collection *c, asset *a)
-{
-    *a = (asset){
-        .collection = c,
-        .bones = rbl_collection_group_size(c, "bone"),
-        .geometries = rbl_collection_group_size(c, "geometry"),
-        .materials = rbl_collection_group_size(c, "material"),
-        .parent = attribute(c, "bone", "parent", RBL_INT32),
-        .sheet = attribute(c, "bone", "sheet", RBL_BOOL),
-        .level = attribute(c, "bone", "level", RBL_INT32),
-        .bone_geometry = attribute(c, "bone", "geometry", RBL_INT32),
-        .transform = attribute(c, "bone", "transform", RBL_MAT4),
-        .geometry_bone = attribute(c, "geometry", "bone", RBL_INT32),
-        .vertex_start = attribute(c, "geometry", "vertex_start", RBL_INT32),
-        .vertex_count = attribute(c, "geometry", "vertex_count", RBL_INT32),
-        .face_start = attribute(c, "geometry", "face_start", RBL_INT32),
-        .face_count = attribute(c, "geometry", "face_count", RBL_INT32),
-        .position = attribute(c, "vertex", "position", RBL_VEC3),
-        .face = attribute(c, "face", "vertices", RBL_INT32_3),
-        .material = attribute(c, "face", "material", RBL_INT32),
-        .internal = attribute(c, "face", "internal", RBL_BOOL),
-        .normal = attribute(c, "corner", "normal", RBL_FLOAT_3),
-        .base_colour = attribute(c, "material", "base_color", RBL_FLOAT_4),
-        .corner_colour = attribute(c, "corner", "color", RBL_FLOAT_4),
-    };
-    return a->parent && a->level && a->transform && a->geometry_bone && a->vertex_start && a->vertex_count &&
-           a->face_start && a->face_count && a->position && a->face;
-}
-
-/* Placing */
-
-/* out = a · b, column-major. */
-static void multiply(const double a[16], const double b[16], double out[16])
-{
-    for (int column = 0; column < 4; column++) {
-        for (int row = 0; row < 4; row++) {
-            double sum = 0;
-            for (int k = 0; k < 4; k++)
-                sum += a[k * 4 + row] * b[column * 4 + k];
-            out[column * 4 + row] = sum;
-        }
+    size_t i = 1;
+    *digits = 1;
+    if (text[0] != '%') return 0;
+    if (text[i] == '0' && text[i + 1] >= '1' && text[i + 1] <= '9') {
+        *digits = text[i + 1] - '0';
+        i += 2;
     }
+    return text[i] == 'd' ? i + 1 : 0;
 }
 
-static void apply(const double m[16], const double p[3], double w, double out[3])
+/* The pattern of frames: what was asked for, with _%03d before its ending where it has no number. NULL, and
+ * told, when it has several. */
+static char *frame_pattern(const settings *s)
 {
-    for (int row = 0; row < 3; row++)
-        out[row] = m[row] * p[0] + m[4 + row] * p[1] + m[8 + row] * p[2] + m[12 + row] * w;
-}
-
-/* World transforms; a parent comes before its children. */
-static double (*world_transforms(const asset *a))[16]
-{
-    double(*world)[16] = malloc((a->bones ? a->bones : 1) * sizeof *world);
-    if (!world) return NULL;
-    for (size_t b = 0; b < a->bones; b++) {
-        int32_t parent = a->parent[b];
-        if (parent >= 0 && (size_t)parent < b)
-            multiply(world[parent], a->transform[b], world[b]);
-        else
-            memcpy(world[b], a->transform[b], sizeof world[b]);
+    char *name = s->output ? strdup(s->output) : cli_name_with_ending(s->file, ".png");
+    size_t fields = 0;
+    int digits;
+    for (const char *at = name; at && (at = strchr(at, '%')); at++)
+        fields += number_field(at, &digits) ? 1 : 2;
+    if (fields == 1 || !name) return name;
+    if (fields > 1) {
+        cli_error("--out takes one number, %%d or %%03d, not \"%s\"", name);
+        free(name);
+        return NULL;
     }
-    return world;
+    const char *slash = strrchr(name, '/'), *dot = strrchr(name, '.');
+    size_t room = strlen(name) + 8,
+           stem = dot && (!slash || dot > slash) ? (size_t)(dot - name) : strlen(name);
+    char *pattern = malloc(room);
+    if (pattern) snprintf(pattern, room, "%.*s_%%03d%s", (int)stem, name, name + stem);
+    free(name);
+    return pattern;
 }
 
-typedef struct bounds {
-    double low[3], high[3];
-} bounds;
-
-static const bounds NOTHING = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
-
-static void grow(bounds *b, const double p[3])
+static char *frame_name(const char *pattern, size_t frame)
 {
-    for (int k = 0; k < 3; k++) {
-        b->low[k] = fmin(b->low[k], p[k]);
-        b->high[k] = fmax(b->high[k], p[k]);
+    const char *at = strchr(pattern, '%');
+    int digits = 1;
+    size_t field = at ? number_field(at, &digits) : 0, room = strlen(pattern) + 32;
+    char *name = malloc(room);
+    if (name && at)
+        snprintf(name, room, "%.*s%0*zu%s", (int)(at - pattern), pattern, digits, frame, at + field);
+    return name;
+}
+
+/* The folder of frames, made when only it is missing. */
+static bool make_folder(const char *name)
+{
+    char *folder = strdup(name), *slash = folder ? strrchr(folder, '/') : NULL;
+    bool good = folder != NULL;
+    if (slash && slash != folder) {
+        *slash = '\0';
+        good = mkdir(folder, 0777) == 0 || errno == EEXIST;
+        if (!good) cli_error("%s: %s", folder, strerror(errno));
     }
+    free(folder);
+    return good;
 }
 
-static bounds geometry_bounds(const asset *a, size_t geometry, const double world[16])
-{
-    bounds b = NOTHING;
-    for (int32_t v = 0; v < a->vertex_count[geometry]; v++) {
-        double p[3];
-        apply(world, a->position[a->vertex_start[geometry] + v], 1, p);
-        grow(&b, p);
-    }
-    return b;
-}
-
-/* Sideways a piece moves away from the middle axis; upwards by its height above the ground, so that what
- * stands on the ground goes on standing there. */
-static void explode_offset(const bounds *piece, const bounds *all, double amount, double out[3])
-{
-    for (int k = 0; k < 3; k++)
-        out[k] = amount * ((piece->low[k] + piece->high[k]) / 2 - (all->low[k] + all->high[k]) / 2);
-    out[1] = amount * (piece->low[1] - all->low[1]);
-}
-
-/* Colours */
-
-static void palette(size_t index, bool inside, float out[3])
-{
-    static const double lightness[] = {0.74, 0.80, 0.69};
-    double hue_deg = fmod(28 + 137.50776405 * (double)index, 360); /* golden angle: neighbours differ */
-    if (inside)
-        render_colour(0.88, 0.055, hue_deg, out);
-    else
-        render_colour(lightness[index % 3], 0.115, hue_deg, out);
-}
-
-static bool is_interior(const asset *a, size_t face)
-{
-    if (a->internal && a->internal[face]) return true;
-    if (!a->material || a->material[face] < 0 || (size_t)a->material[face] >= a->materials) return false;
-    return strcmp(rbl_collection_string(a->collection, "material", "name", (size_t)a->material[face]),
-               "interior") == 0;
-}
-
-/* The bone of a level that a bone belongs to; itself where it is above that, or without a level. */
-static int32_t ancestor(const asset *a, int32_t bone, int32_t level)
-{
-    while (level >= 0 && a->level[bone] > level && a->parent[bone] >= 0)
-        bone = a->parent[bone];
-    return bone;
-}
-
-static void material_colour(const asset *a, size_t face, float out[3])
-{
-    size_t material = a->material && a->material[face] >= 0 ? (size_t)a->material[face] : 0;
-    if (a->base_colour && material < a->materials)
-        memcpy(out, a->base_colour[material], 3 * sizeof(float));
-    else
-        palette(material, false, out);
-}
-
-/* The colour of a bone or cluster; what belongs to one is of like shades. */
-static void group_colour(size_t group, size_t member, bool inside, float out[3])
-{
-    palette(group, inside, out);
-    float shade = 0.82f + 0.06f * (float)(member * 5 % 7 % 4);
-    for (int k = 0; k < 3 && !inside; k++)
-        out[k] *= shade;
-}
-
-static void face_colour(const asset *a, const settings *s, size_t geometry, size_t face, float out[3])
-{
-    bool inside = is_interior(a, face);
-    int32_t bone = a->geometry_bone[geometry];
-    if (s->by == BY_MATERIAL || s->by == BY_COLOR) {
-        if (inside)
-            render_colour(0.83, 0.03, 70, out);
-        else
-            material_colour(a, face, out);
-    } else if (s->by == BY_LEVEL) {
-        group_colour((size_t)a->level[bone], geometry, inside, out);
-    } else if (s->level >= 0) {
-        group_colour((size_t)ancestor(a, bone, s->level), geometry, inside, out);
-    } else if (s->by == BY_CLUSTER && a->parent[bone] >= 0) {
-        group_colour((size_t)a->parent[bone], geometry, inside, out);
-    } else {
-        palette(geometry, inside, out);
-    }
-}
-
-/* What is painted on a corner, where that is asked for. */
-static void corner_colour(const asset *a, const settings *s, size_t face, size_t corner, float out[3])
-{
-    if (s->by != BY_COLOR || !a->corner_colour || is_interior(a, face)) return;
-    for (int k = 0; k < 3; k++)
-        out[k] = fminf(fmaxf(a->corner_colour[3 * face + corner][k], 0), 1);
-}
-
-/* The bone that a geometry moves with: a sheet with the piece that it is attached to. */
-static int32_t mover(const asset *a, size_t geometry, int32_t level)
-{
-    int32_t bone = a->geometry_bone[geometry];
-    if (level < 0 && a->sheet && a->sheet[bone] && a->parent[bone] >= 0) return a->parent[bone];
-    return ancestor(a, bone, level);
-}
-
-/* Triangles */
-
-static void fill_triangle(const asset *a, size_t face, const double world[16], const double offset[3],
-    const bounds *all, double size, render_triangle *t)
-{
-    memset(t, 0, sizeof *t);
-    for (int c = 0; c < 3; c++) {
-        double p[3];
-        apply(world, a->position[a->face[face][c]], 1, p);
-        for (int k = 0; k < 3; k++) /* moved near the origin before precision is lost */
-            t->position[c][k] = (float)((p[k] + offset[k] - all->low[k]) / size);
-        if (!a->normal) continue;
-        double n[3], own[3] = {a->normal[face * 3 + (size_t)c][0], a->normal[face * 3 + (size_t)c][1],
-                         a->normal[face * 3 + (size_t)c][2]};
-        apply(world, own, 0, n); /* bones turn and scale evenly */
-        double length = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
-        for (int k = 0; k < 3 && length > 0; k++)
-            t->normal[c][k] = (float)(n[k] / length);
-    }
-}
-
-/* @return triangles freed by the caller; NULL when out of memory or when there is none (*count 0) */
-static render_triangle *collect_triangles(const asset *a, const settings *s, size_t *count)
-{
-    double(*world)[16] = world_transforms(a);
-    size_t total = 0;
-    for (size_t g = 0; g < a->geometries; g++)
-        total += (size_t)a->face_count[g];
-    render_triangle *triangles = malloc((total ? total : 1) * sizeof *triangles);
-    bounds all = NOTHING, *moving = malloc((a->bones ? a->bones : 1) * sizeof *moving);
-    size_t n = 0;
-    if (!world || !triangles || !moving) goto done;
-    for (size_t b = 0; b < a->bones; b++)
-        moving[b] = NOTHING;
-    for (size_t g = 0; g < a->geometries; g++) {
-        bounds piece = geometry_bounds(a, g, world[a->geometry_bone[g]]);
-        bounds *group = &moving[mover(a, g, s->level)];
-        if (!a->vertex_count[g]) continue;
-        grow(group, piece.low);
-        grow(group, piece.high);
-        grow(&all, piece.low);
-        grow(&all, piece.high);
-    }
-    double size = fmax(fmax(all.high[0] - all.low[0], all.high[1] - all.low[1]), all.high[2] - all.low[2]);
-    for (size_t g = 0; g < a->geometries; g++) {
-        double offset[3];
-        explode_offset(&moving[mover(a, g, s->level)], &all, s->explode, offset);
-        for (int32_t f = 0; f < a->face_count[g]; f++) {
-            size_t face = (size_t)(a->face_start[g] + f);
-            fill_triangle(
-                a, face, world[a->geometry_bone[g]], offset, &all, size > 0 ? size : 1, &triangles[n]);
-            for (size_t corner = 0; corner < 3; corner++) {
-                face_colour(a, s, g, face, triangles[n].colour[corner]);
-                corner_colour(a, s, face, corner, triangles[n].colour[corner]);
-            }
-            n++;
-        }
-    }
-done:
-    *count = total;
-    free(world);
-    free(moving);
-    if (n == total && n > 0) return triangles;
-    free(triangles);
-    return NULL;
-}
-
-/* The command */
+/* ---- Pictures ---- */
 
 static int write_picture(const char *path, const unsigned char *rgb, const settings *s)
 {
@@ -417,47 +246,110 @@ static int write_picture(const char *path, const unsigned char *rgb, const setti
     void *png = render_encode_png(rgb, s->options.width, s->options.height, s->palette, &bytes);
     if (!png) cli_error("%s: out of memory", path);
     bool good = png && cli_write_file(path, png, bytes);
-    if (good) printf("%s\n", path);
+    if (good) {
+        printf("%s\n", path);
+        fflush(stdout);
+    }
     free(png);
     return good ? EXIT_DONE : EXIT_FILE;
 }
 
-static int draw(const rbl_collection *collection, const settings *s)
+typedef struct picture {
+    render_triangle *triangles;
+    render_line *lines;
+    size_t triangle_count, line_count;
+} picture;
+
+/* @return NULL, or what is wrong */
+static const char *make_picture(const render_asset *a, const settings *s, picture *p)
 {
-    asset a;
-    if (!collection || !read_asset(collection, &a)) {
-        cli_error("%s: there is no collection to show", s->file);
-        return EXIT_EVALUATION;
-    }
-    size_t count = 0, pixels = s->options.width * s->options.height;
-    render_triangle *triangles = collect_triangles(&a, s, &count);
-    unsigned char *rgb = malloc(pixels * 3);
-    char *made = s->output ? NULL : cli_name_with_ending(s->file, ".png");
-    const char *output = s->output ? s->output : made;
-    const char *problem = count == 0 ? "there is nothing to see" : NULL;
-    if (!problem && (!triangles || !rgb || !output)) problem = "out of memory";
-    if (!problem) problem = render_image(triangles, count, &s->options, rgb);
+    const char *problem = NULL;
+    if (s->hulls == HULLS_EDGES) problem = render_hull_lines(a, &p->lines, &p->line_count);
+    if (s->graph) problem = render_graph_lines(a, s->graph == GRAPH_CONNECTIONS, &p->lines, &p->line_count);
+    if (problem) return problem;
+    bool solid = s->hulls == HULLS_SOLID;
+    p->triangles =
+        solid ? render_hull_triangles(a, &p->triangle_count) : render_asset_triangles(a, &p->triangle_count);
+    if (!p->triangle_count)
+        return solid ? "there are no hulls: CreateLeafConvexHulls makes them" : "there is nothing to see";
+    return p->triangles ? NULL : "out of memory";
+}
+
+static int draw_frames(const picture *p, const settings *s, const char *pattern, unsigned char *rgb)
+{
     int code = EXIT_DONE;
-    if (problem) {
-        cli_error("%s: %s", s->file, problem);
-        code = EXIT_EVALUATION;
-    } else {
-        code = write_picture(output, rgb, s);
+    if (!make_folder(pattern)) return EXIT_FILE;
+    for (size_t i = 0; i < s->frames && code == EXIT_DONE; i++) {
+        render_options options = s->options;
+        options.azimuth_deg += 360.0 * (double)i / (double)s->frames;
+        char *name = frame_name(pattern, i);
+        const char *problem =
+            name ? render_image(p->triangles, p->triangle_count, &options, rgb) : "out of memory";
+        if (problem) cli_error("%s: %s", s->file, problem);
+        code = problem ? EXIT_EVALUATION : write_picture(name, rgb, s);
+        free(name);
     }
-    free(triangles);
-    free(rgb);
-    free(made);
     return code;
 }
 
-static int load_and_draw(rbl_engine *engine, const settings *s)
+static int draw_one(const picture *p, const settings *s, const char *output, unsigned char *rgb)
 {
+    const char *problem = render_image(p->triangles, p->triangle_count, &s->options, rgb);
+    if (!problem) return write_picture(output, rgb, s);
+    cli_error("%s: %s", s->file, problem);
+    return EXIT_EVALUATION;
+}
+
+static int draw(const rbl_collection *collection, settings *s, const char *output)
+{
+    render_asset asset;
+    picture p = {0};
+    unsigned char *rgb = malloc(s->options.width * s->options.height * 3);
+    const char *problem = render_asset_create(collection, &s->look, &asset);
+    if (!problem) problem = rgb ? make_picture(&asset, s, &p) : "out of memory";
+    int code = EXIT_EVALUATION;
+    s->options.lines = p.lines;
+    s->options.line_count = p.line_count;
+    if (problem)
+        cli_error("%s: %s", s->file, problem);
+    else
+        code = s->frames ? draw_frames(&p, s, output, rgb) : draw_one(&p, s, output, rgb);
+    free(p.triangles);
+    free(p.lines);
+    free(rgb);
+    render_asset_free(&asset);
+    return code;
+}
+
+/* Frames that would take the place of something that is read. */
+static bool frames_would_replace(const rbl_graph *graph, const char *pattern, size_t frames)
+{
+    bool replace = false;
+    for (size_t i = 0; i < frames && !replace; i++) {
+        char *name = frame_name(pattern, i);
+        replace = cli_would_replace_input(name, graph);
+        free(name);
+    }
+    return replace;
+}
+
+static int load_and_draw(rbl_engine *engine, settings *s)
+{
+    char *output = s->frames   ? frame_pattern(s)
+                   : s->output ? strdup(s->output)
+                               : cli_name_with_ending(s->file, ".png");
+    if (!output) return EXIT_USAGE;
     cli_model model;
-    cli_model_request request = {
-        .file = s->file, .node = s->node, .pairs = &s->pairs, .output = s->output, .least = RBL_WARNING};
+    cli_model_request request = {.file = s->file,
+        .node = s->node,
+        .pairs = &s->pairs,
+        .output = s->frames ? NULL : output,
+        .least = RBL_WARNING};
     int code = cli_load_model(engine, &request, &model);
-    if (code == EXIT_DONE) code = draw(model.collection, s);
+    if (code == EXIT_DONE && frames_would_replace(model.graph, output, s->frames)) code = EXIT_USAGE;
+    if (code == EXIT_DONE) code = draw(model.collection, s, output);
     cli_free_model(&model);
+    free(output);
     return code;
 }
 
@@ -465,7 +357,10 @@ int rubble_render(int argc, char **argv)
 {
     settings s;
     int code = parse_arguments(argc, argv, &s);
-    if (code < 0 && cli_would_replace(s.output, s.file)) code = EXIT_USAGE;
+    if (code < 0 && s.hulls == HULLS_EDGES && s.graph) {
+        cli_error("--hulls edges or --graph, not both");
+        code = EXIT_USAGE;
+    }
     if (code < 0) {
         rbl_engine *engine = cli_engine((long)s.options.thread_count, NULL);
         code = engine ? load_and_draw(engine, &s) : EXIT_EVALUATION;

@@ -15,82 +15,34 @@
 #include <unistd.h>
 
 #include <embree3/rtcore.h>
-#include <png.h>
 
-#include "tools/cli/render_palette.h"
+#include "tools/cli/render_frame.h"
 #include "tools/cli/render_smooth.h"
+#include "tools/cli/render_vec.h"
 
 enum { SKY_RAYS = 2, MAX_THREADS = 64 };
+enum { CURVES, BALLS }; /* geometry of the scene of lines */
 
 static const float PI = 3.14159265f;
-static const float FIELD_OF_VIEW_TAN = 0.22f; /* half the smaller side */
 static const float FLOOR_COLOUR[3] = {0.80f, 0.80f, 0.81f};
 static const float LIGHT_COLOUR[3] = {2.05f, 1.92f, 1.72f};
 static const float SKY_ZENITH[3] = {0.80f, 0.86f, 0.97f};
 static const float SKY_HORIZON[3] = {0.86f, 0.87f, 0.89f};
 
-typedef struct vec {
-    float x, y, z;
-} vec;
-
 typedef struct scene {
     const render_triangle *triangles;
     const render_options *options;
-    RTCScene embree;
+    const render_line *lines; /* curves, then balls */
+    size_t curve_count;
+    RTCScene embree, embree_lines; /* lines NULL: there is none */
     unsigned char *rgb;
     render_pixel *pixels, *smoothed; /* [height][width] */
     int pass;                        /* −1: rays; then those of the smoothing */
-    vec eye, right, up, forward;
+    render_eye eye;
     vec light_right, light_up, light; /* towards the key light, and across it */
     float floor_y, size;
     atomic_size_t next_row;
 } scene;
-
-static vec vec_make(float x, float y, float z)
-{
-    return (vec){x, y, z};
-}
-
-static vec add(vec a, vec b)
-{
-    return vec_make(a.x + b.x, a.y + b.y, a.z + b.z);
-}
-
-static vec scale(vec a, float s)
-{
-    return vec_make(a.x * s, a.y * s, a.z * s);
-}
-
-static float dot(vec a, vec b)
-{
-    return a.x * b.x + a.y * b.y + a.z * b.z;
-}
-
-static vec cross(vec a, vec b)
-{
-    return vec_make(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x);
-}
-
-static vec normalize(vec a)
-{
-    float length = sqrtf(dot(a, a));
-    return length > 0 ? scale(a, 1 / length) : a;
-}
-
-static vec from_array(const float p[3])
-{
-    return vec_make(p[0], p[1], p[2]);
-}
-
-/* Two unit vectors across a unit vector (Duff et al. 2017). */
-static void make_basis(vec n, vec *a, vec *b)
-{
-    float sign = copysignf(1, n.z);
-    float c = -1 / (sign + n.z);
-    float d = n.x * n.y * c;
-    *a = vec_make(1 + sign * n.x * n.x * c, sign * d, -sign * n.x);
-    *b = vec_make(d, sign + n.y * n.y * c, -n.y);
-}
 
 /* Numbers for sampling */
 
@@ -134,6 +86,7 @@ static vec cosine_direction(vec normal, float u, float v)
 
 typedef struct hit {
     bool found, floor;
+    float distance;
     vec position, normal, shading;
     float colour[3];
 } hit;
@@ -180,6 +133,7 @@ static hit trace(const scene *s, vec from, vec direction)
     if (query.hit.geomID != RTC_INVALID_GEOMETRY_ID && query.ray.tfar < floor_distance) {
         const render_triangle *t = &s->triangles[query.hit.primID];
         h.found = true;
+        h.distance = query.ray.tfar;
         h.position = add(from, scale(direction, query.ray.tfar));
         h.normal = normalize(vec_make(query.hit.Ng_x, query.hit.Ng_y, query.hit.Ng_z));
         h.shading = shading_normal(t, query.hit.u, query.hit.v, h.normal);
@@ -192,10 +146,36 @@ static hit trace(const scene *s, vec from, vec direction)
             h.colour[k] = (1 - u - v) * t->colour[0][k] + u * t->colour[1][k] + v * t->colour[2][k];
     } else if (floor_distance < INFINITY) {
         h.found = h.floor = true;
+        h.distance = floor_distance;
         h.position = add(from, scale(direction, floor_distance));
         h.normal = h.shading = vec_make(0, 1, 0);
         memcpy(h.colour, FLOOR_COLOUR, sizeof h.colour);
     }
+    return h;
+}
+
+/* The nearest line on a ray from the eye, lit from there. */
+static hit trace_line(const scene *s, vec from, vec direction)
+{
+    hit h = {0};
+    if (!s->embree_lines) return h;
+    struct RTCRayHit query;
+    memset(&query, 0, sizeof query);
+    set_ray(&query.ray, from, direction, 0);
+    query.hit.geomID = RTC_INVALID_GEOMETRY_ID;
+    query.hit.instID[0] = RTC_INVALID_GEOMETRY_ID;
+    struct RTCIntersectContext context;
+    rtcInitIntersectContext(&context);
+    rtcIntersect1(s->embree_lines, &context, &query);
+    if (query.hit.geomID == RTC_INVALID_GEOMETRY_ID) return h;
+    h.found = true;
+    h.distance = query.ray.tfar;
+    h.position = add(from, scale(direction, query.ray.tfar));
+    h.normal = h.shading = normalize(vec_make(query.hit.Ng_x, query.hit.Ng_y, query.hit.Ng_z));
+    float light = 0.55f + 0.45f * fabsf(dot(h.normal, direction));
+    size_t index = query.hit.primID + (query.hit.geomID == BALLS ? s->curve_count : 0);
+    for (int k = 0; k < 3; k++)
+        h.colour[k] = s->lines[index].colour[k] * light;
     return h;
 }
 
@@ -263,6 +243,19 @@ static void add_to(float sum[3], const float x[3])
         sum[k] += x[k];
 }
 
+/* Adds a sample with as much of a line in it as is seen. */
+static void add_sample(
+    render_pixel *pixel, const hit *line, float share, const float light[3], const float albedo[3])
+{
+    float own[3], base[3];
+    for (int k = 0; k < 3; k++) {
+        own[k] = light[k] + (line->colour[k] - light[k]) * share;
+        base[k] = albedo[k] + (line->colour[k] - albedo[k]) * share;
+    }
+    add_to(pixel->light, own);
+    add_to(pixel->albedo, base);
+}
+
 /* Adds what a ray sees to the sums of the pixel. */
 static void sample_pixel(const scene *s, size_t x, size_t y, uint32_t index, render_pixel *pixel)
 {
@@ -270,16 +263,16 @@ static void sample_pixel(const scene *s, size_t x, size_t y, uint32_t index, ren
     float u, v;
     next_pair(&numbers, &u, &v);
     float smaller = (float)(s->options->width < s->options->height ? s->options->width : s->options->height);
-    float px = ((float)x + u - 0.5f * (float)s->options->width) * 2 / smaller * FIELD_OF_VIEW_TAN;
-    float py = (0.5f * (float)s->options->height - (float)y - v) * 2 / smaller * FIELD_OF_VIEW_TAN;
-    vec direction = normalize(add(s->forward, add(scale(s->right, px), scale(s->up, py))));
-    hit h = trace(s, s->eye, direction);
-    float back[3];
+    float px = ((float)x + u - 0.5f * (float)s->options->width) * 2 / smaller * RENDER_FIELD_OF_VIEW;
+    float py = (0.5f * (float)s->options->height - (float)y - v) * 2 / smaller * RENDER_FIELD_OF_VIEW;
+    vec direction = normalize(add(s->eye.forward, add(scale(s->eye.right, px), scale(s->eye.up, py))));
+    hit h = trace(s, s->eye.place, direction), line = trace_line(s, s->eye.place, direction);
+    bool behind = h.found && !h.floor && h.distance < line.distance;
+    float back[3], share = !line.found ? 0 : behind ? s->options->through : 1;
     background(((float)y + v) / (float)s->options->height, back);
     const float white[3] = {1, 1, 1};
     if (!h.found) {
-        add_to(pixel->light, back);
-        add_to(pixel->albedo, white);
+        add_sample(pixel, &line, share, back, white);
         return;
     }
     float out[3];
@@ -293,10 +286,10 @@ static void sample_pixel(const scene *s, size_t x, size_t y, uint32_t index, ren
     }
     for (int k = 0; k < 3; k++)
         out[k] = fminf(out[k], 2.0f);
-    add_to(pixel->light, out);
-    add_to(pixel->albedo, h.colour);
-    add_to(pixel->normal, (const float[3]){h.shading.x, h.shading.y, h.shading.z});
-    add_to(pixel->position, (const float[3]){h.position.x, h.position.y, h.position.z});
+    add_sample(pixel, &line, share, out, h.colour);
+    const hit *seen = line.found && !behind ? &line : &h;
+    add_to(pixel->normal, (const float[3]){seen->shading.x, seen->shading.y, seen->shading.z});
+    add_to(pixel->position, (const float[3]){seen->position.x, seen->position.y, seen->position.z});
 }
 
 /* Tone and encoding */
@@ -378,61 +371,14 @@ static void run_passes(scene *s)
 
 /* Placing the eye */
 
-/* Low and high corner; false when a coordinate is not finite. */
-static bool find_bounds(const render_triangle *triangles, size_t count, float low[3], float high[3])
+static bool place(scene *s, size_t count, vec centre)
 {
-    for (int k = 0; k < 3; k++) {
-        low[k] = INFINITY;
-        high[k] = -INFINITY;
-    }
-    for (size_t i = 0; i < count * 3; i++) {
-        const float *p = triangles[i / 3].position[i % 3];
-        for (int k = 0; k < 3; k++) {
-            low[k] = fminf(low[k], p[k]);
-            high[k] = fmaxf(high[k], p[k]);
-            if (!isfinite(p[k])) return false;
-        }
-    }
-    return true;
-}
-
-/* Moves the eye back until every vertex is inside the frame, then centres what is seen, twice. */
-static void place_eye(scene *s, size_t count, vec centre)
-{
-    float w = (float)s->options->width, h = (float)s->options->height, smaller = fminf(w, h);
-    float tan_x = FIELD_OF_VIEW_TAN * w / smaller * 0.84f, tan_y = FIELD_OF_VIEW_TAN * h / smaller * 0.84f;
-    for (int pass = 0; pass < 3; pass++) {
-        float distance = 0.05f, low_x = INFINITY, high_x = -INFINITY, low_y = INFINITY, high_y = -INFINITY;
-        for (size_t i = 0; i < count * 3; i++) {
-            vec p = add(from_array(s->triangles[i / 3].position[i % 3]), scale(centre, -1));
-            float x = dot(p, s->right), y = dot(p, s->up), z = dot(p, s->forward);
-            distance = fmaxf(distance, fmaxf(fabsf(x) / tan_x, fabsf(y) / tan_y) - z);
-        }
-        s->eye = add(centre, scale(s->forward, -distance));
-        for (size_t i = 0; i < count * 3; i++) {
-            vec p = add(from_array(s->triangles[i / 3].position[i % 3]), scale(s->eye, -1));
-            float z = dot(p, s->forward), x = dot(p, s->right) / z, y = dot(p, s->up) / z;
-            low_x = fminf(low_x, x);
-            high_x = fmaxf(high_x, x);
-            low_y = fminf(low_y, y);
-            high_y = fmaxf(high_y, y);
-        }
-        centre = add(centre,
-            scale(add(scale(s->right, (low_x + high_x) / 2), scale(s->up, (low_y + high_y) / 2)), distance));
-    }
-}
-
-static void place(scene *s, size_t count, vec centre)
-{
-    float a = (float)s->options->azimuth_deg * PI / 180, e = (float)s->options->elevation_deg * PI / 180;
-    s->forward = vec_make(-sinf(a) * cosf(e), -sinf(e), -cosf(a) * cosf(e));
-    s->right = normalize(cross(s->forward, vec_make(0, 1, 0)));
-    s->up = cross(s->right, s->forward);
-    place_eye(s, count, centre);
+    if (!render_place_eye(s->options, s->triangles, count, centre, &s->eye)) return false;
     /* The key light stands above the left shoulder of whoever looks. */
-    float b = a - 0.75f;
+    float b = (float)s->options->azimuth_deg * PI / 180 - 0.75f;
     s->light = normalize(vec_make(sinf(b), 1.15f, cosf(b)));
     make_basis(s->light, &s->light_right, &s->light_up);
+    return true;
 }
 
 /* Embree */
@@ -466,6 +412,47 @@ static const char *build_embree(
                : "Embree could not take the triangles (out of memory?)";
 }
 
+/* Lines (curves true) or balls as geometry of a scene; none, when there are none. */
+static void attach_lines(
+    RTCDevice device, RTCScene embree, const render_line *lines, size_t count, bool curves, unsigned id)
+{
+    size_t ends = curves ? 2 : 1;
+    RTCGeometry geometry = rtcNewGeometry(
+        device, curves ? RTC_GEOMETRY_TYPE_ROUND_LINEAR_CURVE : RTC_GEOMETRY_TYPE_SPHERE_POINT);
+    float *vertices = rtcSetNewGeometryBuffer(
+        geometry, RTC_BUFFER_TYPE_VERTEX, 0, RTC_FORMAT_FLOAT4, 4 * sizeof(float), ends * count);
+    unsigned *indices = curves ? rtcSetNewGeometryBuffer(geometry, RTC_BUFFER_TYPE_INDEX, 0, RTC_FORMAT_UINT,
+                                     sizeof(unsigned), count)
+                               : NULL;
+    for (size_t i = 0; vertices && (indices || !curves) && i < count; i++) {
+        for (size_t end = 0; end < ends; end++) {
+            float *v = vertices + 4 * (ends * i + end);
+            memcpy(v, end ? lines[i].to : lines[i].from, 3 * sizeof *v);
+            v[3] = lines[i].radius;
+        }
+        if (curves) indices[i] = (unsigned)(2 * i);
+    }
+    if (vertices && (indices || !curves)) {
+        rtcCommitGeometry(geometry);
+        rtcAttachGeometryByID(embree, geometry, id);
+    }
+    rtcReleaseGeometry(geometry);
+}
+
+/* Lines as a scene of their own: only the eye sees them. Without lines there is none. */
+static const char *build_lines(scene *s, size_t count, RTCDevice device)
+{
+    if (!count) return NULL;
+    s->embree_lines = rtcNewScene(device);
+    if (s->curve_count) attach_lines(device, s->embree_lines, s->lines, s->curve_count, true, CURVES);
+    if (count > s->curve_count)
+        attach_lines(
+            device, s->embree_lines, s->lines + s->curve_count, count - s->curve_count, false, BALLS);
+    rtcCommitScene(s->embree_lines);
+    return rtcGetDeviceError(device) == RTC_ERROR_NONE ? NULL
+                                                       : "Embree could not take the lines (out of memory?)";
+}
+
 void render_options_init(render_options *options)
 {
     memset(options, 0, sizeof *options);
@@ -476,98 +463,36 @@ void render_options_init(render_options *options)
     options->samples = 16;
 }
 
-/* Triangles near the origin and about one unit large, standing on y = 0: float precision does not depend on
- * the place. */
-static render_triangle *normalize_triangles(
-    const render_triangle *triangles, size_t count, const float low[3], const float high[3], vec *centre)
-{
-    render_triangle *out = malloc(count * sizeof *out);
-    if (!out) return NULL;
-    float size = sqrtf((high[0] - low[0]) * (high[0] - low[0]) + (high[1] - low[1]) * (high[1] - low[1]) +
-                       (high[2] - low[2]) * (high[2] - low[2]));
-    float factor = size > 0 ? 1 / size : 1;
-    float origin[3] = {(low[0] + high[0]) / 2, low[1], (low[2] + high[2]) / 2};
-    for (size_t i = 0; i < count; i++) {
-        out[i] = triangles[i];
-        for (int c = 0; c < 3; c++) {
-            for (int k = 0; k < 3; k++)
-                out[i].position[c][k] = (triangles[i].position[c][k] - origin[k]) * factor;
-        }
-    }
-    *centre = vec_make(0, (high[1] - low[1]) / 2 * factor, 0);
-    return out;
-}
-
 const char *render_image(
     const render_triangle *triangles, size_t count, const render_options *options, unsigned char *rgb)
 {
     if (!count || count > UINT32_MAX / 3)
         return count ? "too many triangles for a picture" : "there is nothing to see";
+    if (options->line_count > UINT32_MAX / 2) return "too many lines for a picture";
     scene s = {.options = options, .rgb = rgb, .size = 1};
-    vec centre;
     float low[3], high[3];
-    if (!find_bounds(triangles, count, low, high)) return "a vertex is not at a finite place";
-    render_triangle *normalized = normalize_triangles(triangles, count, low, high, &centre);
-    if (!normalized) return "out of memory";
-    s.triangles = normalized;
+    if (!render_find_bounds(triangles, count, low, high)) return "a vertex is not at a finite place";
+    render_frame f = render_find_frame(low, high);
+    render_triangle *moved = render_move_triangles(&f, triangles, count);
+    render_line *lines = render_move_lines(&f, options->lines, options->line_count, &s.curve_count);
     size_t pixels = options->width * options->height;
+    s.triangles = moved;
+    s.lines = lines;
     s.pixels = malloc(pixels * sizeof *s.pixels);
     s.smoothed = malloc(pixels * sizeof *s.smoothed);
-    place(&s, count, centre);
     RTCDevice device = NULL;
-    const char *problem = build_embree(normalized, count, &device, &s.embree);
-    if (!s.pixels || !s.smoothed) problem = "out of memory";
+    const char *problem = NULL;
+    if (!moved || !lines || !s.pixels || !s.smoothed || !place(&s, count, f.centre))
+        problem = "out of memory";
+    if (!problem) problem = build_embree(moved, count, &device, &s.embree);
+    if (!problem) problem = build_lines(&s, options->line_count, device);
     if (!problem) run_passes(&s);
     free(s.pixels);
     free(s.smoothed);
+    if (s.embree_lines) rtcReleaseScene(s.embree_lines);
     if (s.embree) rtcReleaseScene(s.embree);
     if (device) rtcReleaseDevice(device);
-    free(normalized);
+    free(moved);
+    free(lines);
     return problem;
-}
-
-void *render_encode_png(const unsigned char *rgb, size_t width, size_t height, size_t colours, size_t *bytes)
-{
-    unsigned char palette[256][3] = {{0}}, *index = NULL;
-    void *png = NULL;
-    png_image image;
-    memset(&image, 0, sizeof image);
-    image.version = PNG_IMAGE_VERSION;
-    image.width = (png_uint_32)width;
-    image.height = (png_uint_32)height;
-    image.format = PNG_FORMAT_RGB;
-    if (colours) {
-        size_t count;
-        index = malloc(width * height);
-        if (!index || !render_choose_palette(rgb, width * height, colours, palette, &count, index)) goto done;
-        image.format = PNG_FORMAT_RGB_COLORMAP;
-        image.colormap_entries = (png_uint_32)count;
-    }
-    png_alloc_size_t size = PNG_IMAGE_PNG_SIZE_MAX(image);
-    png = malloc(size);
-    const void *rows = index ? index : rgb;
-    if (png && !png_image_write_to_memory(&image, png, &size, 0, rows, 0, index ? palette : NULL)) {
-        free(png);
-        png = NULL;
-    }
-    *bytes = size;
-done:
-    free(index);
-    return png;
-}
-
-void render_colour(double lightness, double chroma, double hue_deg, float out[3])
-{
-    double a = chroma * cos(hue_deg * 0.017453292519943295), b = chroma * sin(hue_deg * 0.017453292519943295);
-    double l = lightness + 0.3963377774 * a + 0.2158037573 * b;
-    double m = lightness - 0.1055613458 * a - 0.0638541728 * b;
-    double s = lightness - 0.0894841775 * a - 1.2914855480 * b;
-    l = l * l * l;
-    m = m * m * m;
-    s = s * s * s;
-    double rgb[3] = {4.0767416621 * l - 3.3077115913 * m + 0.2309699292 * s,
-        -1.2684380046 * l + 2.6097574011 * m - 0.3413193965 * s,
-        -0.0041960863 * l - 0.7034186147 * m + 1.7076147010 * s};
-    for (int k = 0; k < 3; k++)
-        out[k] = (float)(rgb[k] < 0 ? 0 : rgb[k] > 1 ? 1 : rgb[k]);
 }

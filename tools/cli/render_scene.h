@@ -13,11 +13,22 @@ typedef struct render_triangle {
     float colour[3][3];   /* linear RGB of the corners, 0 … 1 */
 } render_triangle;
 
+/// A round line over the picture, seen through what lies before it; from = to: a ball.
+typedef struct render_line {
+    float from[3], to[3];
+    float radius;
+    float colour[3];
+} render_line;
+
 typedef struct render_options {
-    size_t width, height;  /* pixels; 16 … 16,384 */
-    double azimuth_deg;    /* where the eye stands: 0 looks along −z, 90 along −x */
-    double elevation_deg;  /* −89 … 89 above the horizon */
-    int samples;           /* per pixel, 1 … 1,024; default 16 */
+    size_t width, height;     /* pixels; 16 … 16,384 */
+    double azimuth_deg;       /* where the eye stands: 0 looks along −z, 90 along −x */
+    double elevation_deg;     /* −89 … 89 above the horizon */
+    int samples;              /* per pixel, 1 … 1,024; default 16 */
+    const render_line *lines; /* in the space of the triangles */
+    size_t line_count;
+    float through;         /* 0 … 1: how much of a line is seen behind triangles */
+    bool steady;           /* frame by what is seen from all azimuths, so that pictures of a turn agree */
     unsigned thread_count; /* 0: one per processor; the picture is the same for any number */
 } render_options;
 
