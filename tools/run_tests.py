@@ -30,8 +30,10 @@ CHECKS = (
     ("full", "viewer", "tests/view/run_view.py {rubble}"),
     ("full", "loaders", "tests/foreign/run_loaders.py {rubble}"),
     ("full", "slurm", "tests/farm/run_slurm.py {rubble}"),
+    ("full", "faults", "tests/farm/test_faults.py {rubble}"),
     ("full", "blender", "tests/foreign/run_blender.py {rubble}"),
     ("nightly", "blender on every graph", "tests/foreign/run_blender.py {rubble} --all"),
+    ("nightly", "many assets", "tools/bench/many_assets.py {rubble} --check 4"),
 )
 FOLDER = "build-test"
 CLANG = {"CC": "clang", "CXX": "clang++"}

@@ -287,6 +287,7 @@ static rbl_status make_asset(batch *b, batch_worker *worker, const batch_asset *
             if (i + 1 < MOST_ATTEMPTS) continue;
             result->state = BATCH_FAILED;
             set_error(result, "error: a file that it reads changes again and again meanwhile\n");
+            batch_record_write(b, asset, result, NULL, NULL, folder);
         }
     } else {
         result->state = BATCH_FAILED;
