@@ -331,6 +331,70 @@ def test_names_and_messages_are_text_in_the_page_and_the_table(folder):
         assert not any(cell.startswith("=") for row in csv.reader(f) for cell in row)
 
 
+def on_a_terminal(folder, columns, *arguments, term="xterm"):
+    """What a terminal of so many columns gets, and the exit code."""
+    import fcntl
+    import pty
+    import struct
+    import termios
+    master, slave = pty.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    process = subprocess.Popen([RUBBLE, "batch", *arguments], cwd=folder, stdout=subprocess.DEVNULL, stderr=slave, env=dict(os.environ, TERM=term))
+    os.close(slave)
+    text = b""
+    try:
+        while part := os.read(master, 65536):
+            text += part
+    except OSError:  # so a terminal says that nobody writes any more
+        pass
+    os.close(master)
+    return text.decode(), process.wait()
+
+
+def test_a_terminal_has_a_bar_that_fits(folder):
+    prepare(folder)
+    long = "a long name of a mesh, with é and 石 in it, " * 4
+    write(folder, long + ".obj", CUBE)
+    write(folder, "broken.obj", "v 0 0 zero\n")
+    meshes = json.dumps([long + ".obj", "broken.obj", "a.obj"])
+    ask = ("g.json", "--over", f"mesh={meshes}", "--over", "seed=1..3", "--set", "pieces=1500", "--cache", "kept")
+    for columns in (40, 80, 300):
+        text, code = on_a_terminal(folder, columns, *ask)
+        assert code == 1
+        bars = [part.split("\r")[0].split("\n")[0] for part in text.split("\r\033[K") if part.startswith("[")]
+        assert bars and all(len(bar) < columns for bar in bars), max(bars, key=len)
+        assert any("9/9, 3 failed" in bar for bar in bars) and bars[-1].startswith("[####################]"), bars[-1]
+        assert any(": g/" in bar for bar in bars) or columns == 40, bars
+        assert text.endswith("\r\033[K"), "the bar stays"
+        assert text.count("broken.obj:1") >= 3, text
+    assert any("6 from the cache" in bar for bar in bars), bars[-1]
+    text, _ = on_a_terminal(folder, 100, *ask, "--resume")
+    assert "6 finished before" in text, text
+    text, _ = on_a_terminal(folder, 100, *ask, term="dumb")
+    assert "\033" not in text and "[9/9]" in text, text
+
+
+def test_a_log_has_plain_lines(folder):
+    prepare(folder)
+    text = batch(folder, "g.json", "--over", "seed=1..3", "--threads", "1").expect(0).err
+    lines = text.strip().splitlines()
+    assert [l.split("]")[0] for l in lines] == ["[1/3", "[2/3", "[3/3"] and "\033" not in text and "\r" not in text, text
+    events = [json.loads(l) for l in batch(folder, "g.json", "--over", "seed=1..3", "--progress", "json").expect(0).err.splitlines()]
+    assert [e["ended"] for e in events] == [1, 2, 3] and all(e["state"] == "done" for e in events)
+    assert batch(folder, "g.json", "--over", "seed=1..3", "--progress", "none").expect(0).err == ""
+
+
+def test_fail_on_warning(folder):
+    prepare(folder)
+    write(folder, "w.json", dict(GRAPH, vars=dict(GRAPH["vars"], unused={"type": "int", "default": 3})))
+    batch(folder, "w.json", "--over", "seed=1..2").expect(0, "2 done")
+    result = batch(folder, "w.json", "--over", "seed=1..2", "--fail-on", "warning").expect(1, "2 failed", "--fail-on warning")
+    assert read(folder, "out", "w", "1", "asset.json")["state"] == "failed", result.err
+    batch(folder, "w.json", "--over", "seed=1..2", "--resume").expect(0, "2 done")
+    batch(folder, "w.json", "--over", "seed=1..2", "--resume", "--fail-on", "warning").expect(1, "2 failed")
+    batch(folder, "g.json", "--fail-on", "warning").expect(0)
+
+
 def main():
     tests = [(name, f) for name, f in globals().items() if name.startswith("test_")]
     failed = 0

@@ -12,6 +12,9 @@
 #include "tools/cli/batch/thumbnail.h"
 #include "tools/cli/files.h"
 
+/// What assets share stays in memory: sources and what is made of them before a seed comes in. The rest is not asked for again.
+static const size_t kept_bytes = (size_t)256 << 20;
+
 typedef struct arguments {
     const char *file, *out, *name, *chunk, *cache, *progress, *fail_on, *merge;
     cli_list sets, overs;
@@ -83,7 +86,9 @@ static bool read_settings(const arguments *a, batch_settings *s)
         .no_cache = a->no_cache,
         .thumbnails = a->thumbnails,
         .memory = a->memory};
-    s->progress = isatty(STDERR_FILENO) ? BATCH_BAR : BATCH_PLAIN;
+    const char *terminal = getenv("TERM");
+    bool dumb = terminal && strcmp(terminal, "dumb") == 0; /* it cannot take a line back */
+    s->progress = isatty(STDERR_FILENO) && !dumb ? BATCH_BAR : BATCH_PLAIN;
     for (int i = 0; i < 4; i++)
         if (strcmp(a->progress, words[i]) == 0) s->progress = (batch_progress)i;
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
@@ -181,6 +186,7 @@ static int run(const arguments *a, const batch_settings *s)
     rbl_engine_options_init(&options);
     options.executor = &executor;
     options.limit_bytes = a->memory;
+    options.memory_bytes = kept_bytes;
     options.cache_folder = a->no_cache ? NULL : a->cache ? a->cache : getenv("RUBBLE_CACHE");
     options.cache_bytes = a->cache_bytes;
     rbl_status status = rbl_engine_create(&options, &b.engine);

@@ -1,6 +1,9 @@
 /// What a person or a program sees while a batch runs, on stderr.
 
+#include <stdarg.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "tools/cli/batch/batch.h"
 
@@ -22,15 +25,53 @@ void batch_clear_line(batch *b)
     b->line_shown = false;
 }
 
+/// A line under way; what does not fit is left out.
+typedef struct line {
+    char text[1024];
+    size_t length;
+} line;
+
+static void add(line *l, const char *format, ...) RBL_PRINTF(2, 3);
+static void add(line *l, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    int count = vsnprintf(l->text + l->length, sizeof l->text - l->length, format, arguments);
+    va_end(arguments);
+    size_t room = sizeof l->text - l->length - 1;
+    if (count > 0) l->length += (size_t)count < room ? (size_t)count : room;
+}
+
 /// "45 s", "12 min", "3.5 h"
-static void print_time(double seconds)
+static void add_time(line *l, double seconds)
 {
     if (seconds < 90)
-        fprintf(stderr, "%.0f s", seconds);
+        add(l, "%.0f s", seconds);
     else if (seconds < 5400)
-        fprintf(stderr, "%.0f min", seconds / 60);
+        add(l, "%.0f min", seconds / 60);
     else
-        fprintf(stderr, "%.1f h", seconds / 3600);
+        add(l, "%.1f h", seconds / 3600);
+}
+
+/// Columns of the terminal; one is left free, as some terminals wrap in the last one.
+static size_t line_columns(void)
+{
+    struct winsize size;
+    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1) return size.ws_col - 1u;
+    return 79;
+}
+
+/// Cuts the line to so many characters: one that wraps could not be taken back.
+static void cut(line *l, size_t columns)
+{
+    size_t at = 0;
+    for (size_t used = 0; at < l->length; used++) {
+        if (used == columns) break;
+        at++;
+        while (at < l->length && ((unsigned char)l->text[at] & 0xc0) == 0x80)
+            at++;
+    }
+    l->text[at] = '\0';
 }
 
 void batch_draw_line(batch *b)
@@ -38,23 +79,27 @@ void batch_draw_line(batch *b)
     enum { CELLS = 20 };
     if (b->settings->progress != BATCH_BAR) return;
     double part = b->weight_all > 0 ? b->weight_ended / b->weight_all : 1, spent = batch_now() - b->began;
-    fputs("\r\033[K[", stderr);
+    line l = {.text = "["};
+    l.length = 1;
     for (int i = 0; i < CELLS; i++)
-        fputc(i < (int)(part * CELLS + 0.5) ? '#' : '.', stderr);
-    fprintf(stderr, "] %zu/%zu", b->ended, b->order_count);
-    if (b->failed) fprintf(stderr, ", %zu failed", b->failed);
-    if (b->cached + b->before) fprintf(stderr, ", %zu from before", b->cached + b->before);
-    if (part > 0.02 && spent > 2) {
-        fputs(", ", stderr);
-        print_time(spent * (1 - part) / part);
-        fputs(" left", stderr);
+        add(&l, "%c", i < (int)(part * CELLS + 0.5) ? '#' : '.');
+    add(&l, "] %zu/%zu", b->ended, b->order_count);
+    if (b->failed) add(&l, ", %zu failed", b->failed);
+    if (b->cached) add(&l, ", %zu from the cache", b->cached);
+    if (b->before) add(&l, ", %zu finished before", b->before);
+    if (part > 0.02 && part < 1 && spent > 2) {
+        add(&l, ", ");
+        add_time(&l, spent * (1 - part) / part);
+        add(&l, " left");
     }
     const char *between = ": ";
     for (size_t i = 0; i < b->worker_count && i < 3; i++) {
         if (b->workers[i].asset == SIZE_MAX) continue;
-        fprintf(stderr, "%s%.40s", between, b->list->assets[b->workers[i].asset].name);
+        add(&l, "%s%.80s", between, b->list->assets[b->workers[i].asset].name);
         between = ", ";
     }
+    cut(&l, line_columns());
+    fprintf(stderr, "\r\033[K%s", l.text);
     fflush(stderr);
     b->line_shown = true;
 }
