@@ -1,8 +1,19 @@
 /// FixTinyGeo: joins pieces that are too small to neighbours.
 
+#include "engine/call.h"
 #include "engine/value.h"
 #include "fracture/base/alloc.h"
 #include "fracture/ops/fix_tiny.h"
+
+static rbl_status check(rbl_context *ctx, rbl_call *call)
+{
+    const rbl_param *use = rbl_call_param(call, "use_selection");
+    if (rbli_param_is_open(rbli_params_root(call->params), "use_selection") ||
+        rbl_param_int(use) == RBLI_TINY_USE_NONE || rbl_call_input_count(call, "selection"))
+        return RBL_OK;
+    return rbl_call_fail(
+        ctx, call, use, RBL_ERR_ARGUMENT, "there is no selection to use: connect the input \"selection\"");
+}
 
 static rbl_status evaluate(rbl_context *ctx, rbl_call *call)
 {
@@ -19,10 +30,9 @@ static rbl_status evaluate(rbl_context *ctx, rbl_call *call)
     options.only_same_parent = rbl_param_bool(rbl_call_param(call, "only_same_parent"));
     options.on_fracture_level = rbl_param_bool(rbl_call_param(call, "on_fracture_level"));
     options.use_selection = (rbli_tiny_use)rbl_param_int(rbl_call_param(call, "use_selection"));
-    if (options.use_selection != RBLI_TINY_USE_NONE && !options.selection)
-        return rbl_call_fail(ctx, call, rbl_call_param(call, "use_selection"), RBL_ERR_ARGUMENT,
-            "there is no selection to use: connect the input \"selection\"");
-    rbl_status status = rbli_fix_tiny(ctx, rbl_call_input_collection(call, "collection"), &options, &made);
+    rbl_status status = check(ctx, call);
+    if (status != RBL_OK) return status;
+    status = rbli_fix_tiny(ctx, rbl_call_input_collection(call, "collection"), &options, &made);
     if (status == RBL_OK)
         status = rbl_value_create_selection(ctx, made.collection, made.bones, made.count, &value);
     if (status == RBL_OK) {
@@ -126,5 +136,6 @@ const rbl_node_desc rbli_node_fix_tiny_geo = {
     .inputs = inputs,
     .outputs = outputs,
     .params = params,
+    .check = check,
     .evaluate = evaluate,
 };

@@ -1,5 +1,6 @@
 /// BrickCutter: cuts into bricks laid in a bond.
 
+#include "engine/call.h"
 #include "fracture/base/alloc.h"
 #include "fracture/geometry/brick_complex.h"
 #include "nodes/cutters/cutter.h"
@@ -28,21 +29,31 @@ done:
     return status;
 }
 
+static rbl_status check(rbl_context *ctx, rbl_call *call)
+{
+    static const char *const names[] = {"bond", "length", "depth"};
+    const rbl_param *length = rbl_call_param(call, "length"), *depth = rbl_call_param(call, "depth");
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (rbli_param_is_open(rbli_params_root(call->params), names[i])) return RBL_OK;
+    if (rbl_param_int(rbl_call_param(call, "bond")) != RBLI_BOND_FLEMISH ||
+        rbl_param_float(length) >= 2 * rbl_param_float(depth))
+        return RBL_OK;
+    return rbl_call_fail(ctx, call, length, RBL_ERR_ARGUMENT,
+        "Flemish bond lays two stretchers beside a header: length %g must be at least twice the depth %g",
+        rbl_param_float(length), rbl_param_float(depth));
+}
+
 static rbl_status evaluate(rbl_context *ctx, rbl_call *call)
 {
     rbli_brick_options options = rbli_brick_default_options();
-    const rbl_param *length = rbl_call_param(call, "length");
     options.bond = (rbli_brick_bond)rbl_param_int(rbl_call_param(call, "bond"));
-    options.length = rbl_param_float(length);
+    options.length = rbl_param_float(rbl_call_param(call, "length"));
     options.height = rbl_param_float(rbl_call_param(call, "height"));
     options.depth = rbl_param_float(rbl_call_param(call, "depth"));
     options.along_z = rbl_param_int(rbl_call_param(call, "along")) == 1;
     options.most = MOST_BRICKS;
-    if (options.bond == RBLI_BOND_FLEMISH && options.length < 2 * options.depth)
-        return rbl_call_fail(ctx, call, length, RBL_ERR_ARGUMENT,
-            "Flemish bond lays two stretchers beside a header: length %g must be at least twice the depth %g",
-            options.length, options.depth);
-    return rbli_cutter_run(ctx, call, make_complex, &options);
+    rbl_status status = check(ctx, call);
+    return status != RBL_OK ? status : rbli_cutter_run(ctx, call, make_complex, &options);
 }
 
 static const char *const directions[] = {"x", "z", NULL};
@@ -105,5 +116,6 @@ const rbl_node_desc rbli_node_brick_cutter = {
     .inputs = inputs,
     .outputs = outputs,
     .params = params,
+    .check = check,
     .evaluate = evaluate,
 };

@@ -2,9 +2,14 @@
 
 #include "nodes/cutters/cutter.h"
 
+#include <math.h>
+
 #include "engine/value.h"
 #include "fracture/base/alloc.h"
 #include "fracture/ops/collision_samples.h"
+#include "fracture/ops/proximity.h"
+
+static const double USUAL_FREQUENCY = 2.5, LEAST_WAVES = 2.5, MOST_WAVES = 25;
 
 const rbl_param_desc rbli_cutter_noise_fields[] = {
     {.name = "amplitude",
@@ -17,12 +22,14 @@ const rbl_param_desc rbli_cutter_noise_fields[] = {
         .text = "how far the first octave displaces, per axis; 0: smooth cuts"},
     {.name = "frequency",
         .type = RBL_PARAM_FLOAT,
-        .default_json = "2.5",
+        .optional = true,
         .min = 1e-9,
         .max = 1e9,
         .step = 0.1,
         .unit = "1/m",
-        .text = "of the first octave"},
+        .text = "of the first octave; when left out 2.5, but at least 2.5 and at most 25 waves on the "
+                "diagonal of "
+                "what is cut"},
     {.name = "persistence",
         .type = RBL_PARAM_FLOAT,
         .default_json = "0.5",
@@ -46,37 +53,70 @@ const rbl_param_desc rbli_cutter_noise_fields[] = {
         .text = "layers of noise, each finer"},
     {.name = "point_spacing",
         .type = RBL_PARAM_FLOAT,
-        .default_json = "0.1",
+        .optional = true,
         .min = 1e-9,
         .max = 1e9,
         .step = 0.01,
         .unit = "m",
-        .text = "of the points that are displaced; at most 1 / (4 frequency) to be smooth"},
+        .text = "of the points that are displaced; when left out 1 / (4 frequency), which is smooth, and no "
+                "more than "
+                "suits the frequency that would be left out"},
     {0},
 };
 
-static rbli_noise_options read_noise(rbl_call *call)
+/// The frequency for things of any size and unit: 2.5 a metre from 1 to 10 m, beyond that by the diagonal.
+static rbl_status usual_frequency(
+    rbl_context *ctx, rbl_call *call, const rbli_selection *selection, double *out)
+{
+    double low[3], high[3], sum = 0;
+    bool found = false;
+    *out = USUAL_FREQUENCY;
+    rbl_status status =
+        rbli_world_bounds(ctx, rbl_call_input_collection(call, "collection"), selection, low, high, &found);
+    if (status != RBL_OK || !found) return status;
+    for (int k = 0; k < 3; k++)
+        sum += (high[k] - low[k]) * (high[k] - low[k]);
+    double diagonal = sqrt(sum);
+    if (!(diagonal > 0)) return RBL_OK;
+    if (*out * diagonal < LEAST_WAVES) *out = LEAST_WAVES / diagonal;
+    if (*out * diagonal > MOST_WAVES) *out = MOST_WAVES / diagonal;
+    return RBL_OK;
+}
+
+static rbl_status read_noise(
+    rbl_context *ctx, rbl_call *call, const rbli_selection *selection, rbli_noise_options *out)
 {
     rbli_noise_options o = rbli_noise_default_options();
     const rbl_param *noise = rbl_call_param(call, "noise");
+    const rbl_param *frequency = rbl_param_field(noise, "frequency"),
+                    *spacing = rbl_param_field(noise, "point_spacing");
+    double usual = USUAL_FREQUENCY;
     o.noise.amplitude = rbl_param_float(rbl_param_field(noise, "amplitude"));
-    o.noise.frequency = rbl_param_float(rbl_param_field(noise, "frequency"));
+    if (o.noise.amplitude > 0 && (!frequency || !spacing)) {
+        rbl_status status = usual_frequency(ctx, call, selection, &usual);
+        if (status != RBL_OK) return status;
+    }
+    o.noise.frequency = frequency ? rbl_param_float(frequency) : usual;
+    o.point_spacing = spacing ? rbl_param_float(spacing) : 0.25 / fmax(o.noise.frequency, usual);
     o.noise.persistence = rbl_param_float(rbl_param_field(noise, "persistence"));
     o.noise.lacunarity = rbl_param_float(rbl_param_field(noise, "lacunarity"));
     o.noise.octaves = (int)rbl_param_int(rbl_param_field(noise, "octaves"));
-    o.point_spacing = rbl_param_float(rbl_param_field(noise, "point_spacing"));
-    return o;
+    if (!frequency && usual != USUAL_FREQUENCY)
+        rbli_note(ctx, "noise: frequency %.4g and point_spacing %.4g are taken for an object of this size",
+            o.noise.frequency, o.point_spacing);
+    *out = o;
+    return RBL_OK;
 }
 
 static void say_noise(rbl_context *ctx, const rbli_noise_options *o, const rbli_fracture_result *result)
 {
     if (o->noise.amplitude <= 0) return;
     if (result->noise_spacing > o->point_spacing)
-        rbli_warn(ctx, "noise: more than %zu points would be needed: their spacing is %.4g instead of %.4g",
-            o->most_vertices, result->noise_spacing, o->point_spacing);
+        rbli_warn(ctx, "noise.point_spacing %.4g would need more than %zu points: %.4g is taken",
+            o->point_spacing, o->most_vertices, result->noise_spacing);
     if (o->point_spacing > 0.25 / o->noise.frequency * (1 + 1e-9))
         rbli_warn(ctx,
-            "noise: points %.4g apart are too far for frequency %.4g: up to %.4g follows the noise",
+            "noise.point_spacing %.4g is too far for noise.frequency %.4g: up to %.4g follows the noise",
             o->point_spacing, o->noise.frequency, 0.25 / o->noise.frequency);
     static const char text[] = "noise: %zu of %zu point%s moved less, so that no cut crosses itself";
     const char *are = result->moved_count == 1 ? " is" : "s are";
@@ -144,7 +184,7 @@ rbl_status rbli_cutter_run(rbl_context *ctx, rbl_call *call, rbli_complex_fn mak
     RBL_TRY(rbli_cutter_read_common(ctx, call, &options));
     options.grout = rbl_param_float(rbl_call_param(call, "grout"));
     options.keep_outside = rbl_param_bool(rbl_call_param(call, "keep_mortar"));
-    options.noise = read_noise(call);
+    RBL_TRY(read_noise(ctx, call, options.selection, &options.noise));
     options.make_complex = make_complex;
     options.user = user;
     RBL_TRY(rbli_fracture(ctx, rbl_call_input_collection(call, "collection"), &options, &result));

@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "engine/call.h"
 #include "fracture/base/alloc.h"
 #include "fracture/geometry/point_patterns.h"
 #include "nodes/cutters/cutter.h"
@@ -49,15 +50,23 @@ static rbl_status read_plane(rbl_context *ctx, rbl_call *call, const rbl_param *
     return RBL_OK;
 }
 
+static rbl_status check(rbl_context *ctx, rbl_call *call)
+{
+    const rbl_param *root = rbli_params_root(call->params), *list = rbl_call_param(call, "planes");
+    if (rbli_param_is_open(root, "planes") || rbli_param_is_open(root, "random_planes") ||
+        rbl_param_count(list) || rbl_param_int(rbl_call_param(call, "random_planes")))
+        return RBL_OK;
+    return rbl_call_fail(ctx, call, list, RBL_ERR_ARGUMENT,
+        "there is no plane to cut by: give \"planes\" or \"random_planes\"");
+}
+
 static rbl_status evaluate(rbl_context *ctx, rbl_call *call)
 {
     rbl_status status = RBL_OK;
     const rbl_param *list = rbl_call_param(call, "planes");
     plane_job job = {.given_count = rbl_param_count(list),
         .random_count = (size_t)rbl_param_int(rbl_call_param(call, "random_planes"))};
-    if (job.given_count + job.random_count == 0)
-        return rbl_call_fail(ctx, call, list, RBL_ERR_ARGUMENT,
-            "there is no plane to cut by: give \"planes\" or \"random_planes\"");
+    RBL_TRY(check(ctx, call));
     job.planes = rbli_alloc(ctx, job.given_count + job.random_count, sizeof *job.planes);
     RBL_TRY_ALLOC(job.planes);
     for (size_t i = 0; i < job.given_count; i++)
@@ -110,5 +119,6 @@ const rbl_node_desc rbli_node_plane_cutter = {
     .inputs = inputs,
     .outputs = outputs,
     .params = params,
+    .check = check,
     .evaluate = evaluate,
 };

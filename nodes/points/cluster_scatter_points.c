@@ -103,5 +103,6 @@ const rbl_node_desc rbli_node_cluster_scatter_points = {
     .inputs = rbli_pattern_inputs,
     .outputs = rbli_points_outputs,
     .params = params,
+    .check = rbli_points_check_box,
     .evaluate = evaluate,
 };

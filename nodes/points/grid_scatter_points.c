@@ -59,5 +59,6 @@ const rbl_node_desc rbli_node_grid_scatter_points = {
     .inputs = rbli_pattern_inputs,
     .outputs = rbli_points_outputs,
     .params = params,
+    .check = rbli_points_check_box,
     .evaluate = evaluate,
 };

@@ -31,6 +31,13 @@ const rbl_port_desc rbli_points_outputs[] = {
     {0},
 };
 
+rbl_status rbli_points_check_box(rbl_context *ctx, rbl_call *call)
+{
+    if (rbl_call_input_count(call, "collection") || rbl_call_input_count(call, "box")) return RBL_OK;
+    return rbl_call_fail(ctx, call, NULL, RBL_ERR_ARGUMENT,
+        "there is nothing to fill: connect the input \"collection\" or \"box\"");
+}
+
 rbl_status rbli_points_box(rbl_context *ctx, rbl_call *call, double low[3], double high[3], bool *found)
 {
     const rbl_collection *collection = rbl_call_input_collection(call, "collection");
@@ -43,9 +50,7 @@ rbl_status rbli_points_box(rbl_context *ctx, rbl_call *call, double low[3], doub
             return rbli_fail(
                 ctx, RBL_ERR_ARGUMENT, "there is no piece at the input \"collection\" to take the box of");
     }
-    if (!exists && !found)
-        return rbli_fail(
-            ctx, RBL_ERR_ARGUMENT, "there is nothing to fill: connect the input \"collection\" or \"box\"");
+    if (!exists && !found) return rbli_points_check_box(ctx, call);
     if (found) *found = exists;
     return RBL_OK;
 }

@@ -20,6 +20,8 @@ extern const rbl_port_desc rbli_points_outputs[];
 /// The connected box, or the bounds of the chosen pieces of the connected collection.
 /// @param found NULL: neither is an error; else receives whether there is one
 rbl_status rbli_points_box(rbl_context *ctx, rbl_call *call, double low[3], double high[3], bool *found);
+/// For `check` of nodes that need a box: an error unless `collection` or `box` is connected.
+rbl_status rbli_points_check_box(rbl_context *ctx, rbl_call *call);
 /// The surface of the chosen pieces of input `collection`; it is an error when there is none.
 rbl_status rbli_points_mesh(rbl_context *ctx, rbl_call *call, rbli_leaf_mesh *out);
 /// Sets the output, a copy of the points.

@@ -1,18 +1,18 @@
 /// SelectInBox: chooses bones that lie in a box.
 
+#include "engine/call.h"
 #include "nodes/selections/select_node.h"
 
 static const char *const inside_words[] = {"center", "whole", "any", NULL};
 _Static_assert(RBLI_INSIDE_CENTER == 0 && RBLI_INSIDE_WHOLE == 1 && RBLI_INSIDE_ANY == 2,
     "words of inside are in the order of the enum");
 
-/// The connected box, or the parameters.
-static rbl_status read_box(rbl_context *ctx, rbl_call *call, double low[3], double high[3])
+/// The box of the parameters.
+static rbl_status read_corners(rbl_context *ctx, rbl_call *call, double low[3], double high[3])
 {
-    if (rbl_value_box(rbl_call_input(call, "box", 0), low, high)) return RBL_OK;
     const rbl_param *min = rbl_call_param(call, "min"), *max = rbl_call_param(call, "max");
     if (!min || !max)
-        return rbli_fail(ctx, RBL_ERR_ARGUMENT,
+        return rbl_call_fail(ctx, call, min ? min : max, RBL_ERR_ARGUMENT,
             "there is no box to choose in: connect the input \"box\" or give \"min\" and \"max\"");
     rbl_param_vec3(min, low);
     rbl_param_vec3(max, high);
@@ -23,13 +23,23 @@ static rbl_status read_box(rbl_context *ctx, rbl_call *call, double low[3], doub
     return RBL_OK;
 }
 
+static rbl_status check(rbl_context *ctx, rbl_call *call)
+{
+    const rbl_param *root = rbli_params_root(call->params);
+    double low[3], high[3];
+    if (rbl_call_input_count(call, "box")) return RBL_OK;
+    if (rbli_param_is_open(root, "min") || rbli_param_is_open(root, "max")) return RBL_OK;
+    return read_corners(ctx, call, low, high);
+}
+
 static rbl_status evaluate(rbl_context *ctx, rbl_call *call)
 {
     rbl_status status = RBL_OK;
     rbli_select_call made = {0};
     double low[3], high[3];
     RBL_TRY(rbli_select_begin(ctx, call, true, &made));
-    RBL_TRY(read_box(ctx, call, low, high));
+    if (!rbl_value_box(rbl_call_input(call, "box", 0), low, high))
+        RBL_TRY(read_corners(ctx, call, low, high));
     RBL_TRY(rbli_select_in_box(ctx, made.collection, low, high,
         (rbli_inside)rbl_param_int(rbl_call_param(call, "inside")), made.within, made.mask));
     RBL_TRY(rbli_select_finish(ctx, call, &made));
@@ -72,5 +82,6 @@ const rbl_node_desc rbli_node_select_in_box = {
     .inputs = inputs,
     .outputs = rbli_select_outputs,
     .params = params,
+    .check = check,
     .evaluate = evaluate,
 };

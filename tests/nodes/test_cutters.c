@@ -204,15 +204,15 @@ static void bricks_without_grout_touch(void **state)
 static void bricks_say_what_is_wrong(void **state)
 {
     (void)state;
+    expect_refused(BOX "\"cut\": {\"type\": \"BrickCutter\", \"in\": {\"collection\": \"box\"}, \"params\": "
+                       "{\"bond\": \"flemish\", \"length\": 0.1}}",
+        "length 0.1 must be at least twice the depth", "/nodes/cut/params/length");
+    expect_refused(BOX "\"cut\": {\"type\": \"PlaneCutter\", \"in\": {\"collection\": \"box\"}}",
+        "there is no plane to cut by", "/nodes/cut/params/planes");
     graph_run g =
         run_nodes(BOX "\"cut\": {\"type\": \"BrickCutter\", \"in\": {\"collection\": \"box\"}, \"params\": "
-                      "{\"bond\": \"flemish\", \"length\": 0.1}}",
-            RBL_ERR_ARGUMENT);
-    assert_string_equal(error_pointer(&g), "/nodes/cut/params/length");
-    end_run(&g);
-    g = run_nodes(BOX "\"cut\": {\"type\": \"BrickCutter\", \"in\": {\"collection\": \"box\"}, \"params\": "
                       "{\"length\": 0.04, \"height\": 0.02, \"depth\": 0.02}}",
-        RBL_OK);
+            RBL_OK);
     assert_true(said(&g, "their size is"));
     end_run(&g);
 }
@@ -246,15 +246,55 @@ static void noise_warns_of_points_too_far_apart(void **state)
     (void)state;
     graph_run g =
         run_nodes(BOX "\"cut\": {\"type\": \"SliceCutter\", \"in\": {\"collection\": \"box\"}, \"params\": "
-                      "{\"noise\": {\"amplitude\": 0.01, \"frequency\": 10}}}",
+                      "{\"noise\": {\"amplitude\": 0.01, \"frequency\": 10, \"point_spacing\": 0.1}}}",
             RBL_OK);
-    assert_true(said(&g, "too far for frequency 10"));
+    assert_true(said(&g, "noise.point_spacing 0.1 is too far for noise.frequency 10: up to 0.025"));
     end_run(&g);
     g = run_nodes(BOX "\"cut\": {\"type\": \"SliceCutter\", \"in\": {\"collection\": \"box\"}, \"params\": "
                       "{\"slices\": [0, 1, 0], \"noise\": {\"amplitude\": 1e-4, \"point_spacing\": 0.001}}}",
         RBL_OK);
-    assert_true(said(&g, "more than 1000000 points would be needed"));
+    assert_true(said(&g, "noise.point_spacing 0.001 would need more than 1000000 points: "));
     end_run(&g);
+}
+
+/// Hash of a box of that size cut with noise.
+static rbli_hash hash_of_noise(double size, const char *noise, size_t *vertices, bool *noted)
+{
+    char text[600];
+    snprintf(text, sizeof text,
+        "\"box\": {\"type\": \"MakePrimitive\", \"params\": {\"size\": [%g, %g, %g]}}, \"cut\": {\"type\": "
+        "\"SliceCutter\", \"in\": {\"collection\": \"box\"}, \"params\": {\"slices\": [1, 1, 1], \"noise\": "
+        "{\"amplitude\": "
+        "%g%s}}}",
+        size, size, size, 0.01 * size, noise);
+    graph_run g = run_nodes(text, RBL_OK);
+    const rbl_collection *c = collection_of(&g, "cut.collection");
+    rbli_hash hash = rbli_collection_hash(c);
+    *vertices = rbli_collection_size(c, "vertex");
+    *noted = said(&g, "are taken for an object of this size");
+    assert_false(said(&g, "would need more than"));
+    assert_close(total_volume(c), size * size * size, 1e-9 * size * size * size);
+    end_run(&g);
+    return hash;
+}
+
+static void noise_without_a_scale_suits_objects_of_any_size(void **state)
+{
+    (void)state;
+    size_t given, left_out, large, small, spacing;
+    bool noted;
+    rbli_hash metre = hash_of_noise(2, ", \"frequency\": 2.5, \"point_spacing\": 0.1", &given, &noted);
+    assert_true(rbli_hash_equal(metre, hash_of_noise(2, "", &left_out, &noted)));
+    assert_true(!noted && given == left_out);
+    hash_of_noise(495, "", &large, &noted);
+    assert_true(noted && large > 1000 && large < 60000);
+    hash_of_noise(0.02, "", &small, &noted);
+    assert_true(noted && small > 100 && small < 60000);
+    /* A frequency alone brings its spacing along. */
+    rbli_hash fine = hash_of_noise(2, ", \"frequency\": 5", &spacing, &noted);
+    assert_true(rbli_hash_equal(
+        fine, hash_of_noise(2, ", \"frequency\": 5, \"point_spacing\": 0.05", &given, &noted)));
+    assert_false(noted);
 }
 
 static void near_islands_stay_one_piece(void **state)
@@ -293,6 +333,7 @@ int main(void)
         cmocka_unit_test(bricks_say_what_is_wrong),
         cmocka_unit_test(noise_makes_cuts_rough_and_loses_nothing),
         cmocka_unit_test(noise_warns_of_points_too_far_apart),
+        cmocka_unit_test(noise_without_a_scale_suits_objects_of_any_size),
         cmocka_unit_test(near_islands_stay_one_piece),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
