@@ -31,6 +31,7 @@ CHECKS = (
     ("full", "loaders", "tests/foreign/run_loaders.py {rubble}"),
     ("full", "slurm", "tests/farm/run_slurm.py {rubble}"),
     ("full", "faults", "tests/farm/test_faults.py {rubble}"),
+    ("full", "tutorial", "tests/foreign/run_tutorial.py {rubble}"),
     ("full", "blender", "tests/foreign/run_blender.py {rubble}"),
     ("nightly", "blender on every graph", "tests/foreign/run_blender.py {rubble} --all"),
     ("nightly", "many assets", "tools/bench/many_assets.py {rubble} --check 4"),

@@ -13,6 +13,7 @@ Each document gets a folder of its own with a copy of graphs/, and its blocks ru
   ```c NAME           becomes the file NAME and compiles against include/
   ```c NAME run       is linked with the librubble.so beside RUBBLE and run, too; must exit 0
   ```python           runs with tools/python/rubble.py and that library; must exit 0
+  ```html NAME        becomes the file NAME, as ```gdscript NAME does; tests/foreign/run_tutorial.py runs both
   ```console          is not run: what changes the machine, or needs another one
 Any other block fails, so that nobody forgets one.
 """
@@ -95,6 +96,8 @@ class Document:
             p = subprocess.run(["cc", "-std=c17", "-Wall", "-Wextra", "-Werror", "-fsyntax-only",
                 "-I" + os.path.join(ROOT, "include"), rest[0]], cwd=self.folder, capture_output=True, text=True)
             return p.stderr.strip()[:400] or (self.program(rest[0]) if rest[1:] == ["run"] else "")
+        if kind in ("html", "gdscript") and rest:
+            return self.write(rest, body)
         if kind == "python":
             return self.run([sys.executable, "-c", body], 0)
         return "" if kind == "console" else f"what is a block of kind \"{' '.join(words)}\"?"
@@ -124,10 +127,56 @@ class Document:
         return ""
 
 
+def without_code(text):
+    return re.sub(r"^```.*?^```", "", text, flags=re.S | re.M)
+
+
+def anchors(path):
+    """Fragments that a forge gives the headings of a page."""
+    with open(path) as f:
+        titles = re.findall(r"^#+ +(.*?) *#*$", without_code(f.read()), re.M)
+    found = set()
+    for title in titles:
+        words = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", title).lower()
+        base = name = re.sub(r"[^\w\- ]", "", words).replace(" ", "-")
+        for i in range(1, len(titles) + 1):
+            if name not in found:
+                break
+            name = f"{base}-{i}"
+        found.add(name)
+    return found
+
+
 def check_links(path, text):
-    """Relative links must lead somewhere."""
-    return [target for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", re.sub(r"```.*?```", "", text, flags=re.S))
-        if not re.match(r"[a-z]+:", target) and not os.path.exists(os.path.join(os.path.dirname(path), target))]
+    """Relative links must lead somewhere: to a file, and to a heading of it."""
+    lost = []
+    for target in re.findall(r"\]\(([^)\s]+)\)", re.sub(r"`[^`\n]*`", "", without_code(text))):
+        name, _, fragment = target.partition("#")
+        if re.match(r"[a-z]+:", target):
+            continue
+        file = os.path.join(os.path.dirname(path), name) if name else path
+        if not os.path.exists(file) or fragment and file.endswith(".md") and fragment not in anchors(file):
+            lost.append(target)
+    return lost
+
+
+def check_pages(rubble):
+    """(name, why not) of what concerns all pages: each one is in an index, and each node has one."""
+    folder = os.path.join(ROOT, "docs")
+    pages = [os.path.relpath(p, folder) for p in glob.glob(os.path.join(folder, "*.md")) + glob.glob(os.path.join(folder, "design", "*.md"))]
+    with open(os.path.join(folder, "README.md")) as f:
+        index = re.findall(r"\]\(([^)#\s]+)", f.read())
+    left_out = sorted(set(pages) - set(index) - {"README.md"})
+    types = json.loads(subprocess.run([rubble, "nodes", "--json"], check=True, capture_output=True, text=True).stdout)["nodes"]
+    missing = sorted({n["type"] for n in types if not os.path.exists(os.path.join(folder, "nodes", n["type"] + ".md"))})
+    results = [("docs/README.md lists all pages", f"not these: {', '.join(left_out)}" if left_out else ""),
+        ("docs/nodes has a page for each node", f"not for: {', '.join(missing)}" if missing or len(types) < 50 else "")]
+    for path in sorted(glob.glob(os.path.join(folder, "*", "*.md"))):
+        with open(path) as f:
+            lost = check_links(path, f.read())
+        if lost:
+            results.append((f"{os.path.relpath(path, ROOT)}: links", f"lead nowhere: {', '.join(lost)}"))
+    return results
 
 
 def check_document(rubble, path):
@@ -159,7 +208,7 @@ def main():
     rubble = os.path.abspath(sys.argv[1])
     paths = [os.path.abspath(p) for p in sys.argv[2:]] or \
         [os.path.join(ROOT, "README.md")] + sorted(glob.glob(os.path.join(ROOT, "docs", "*.md")))
-    results = [r for p in paths for r in check_document(rubble, p)]
+    results = [r for p in paths for r in check_document(rubble, p)] + check_pages(rubble)
     for name, why in results:
         print(f"FAIL {name}: {why}" if why else f"ok   {name}")
     failed = sum(1 for _, why in results if why)
