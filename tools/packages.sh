@@ -9,7 +9,7 @@ command -v node >/dev/null 2>&1 && command -v npm >/dev/null 2>&1 || test_packag
 command -v chromium >/dev/null 2>&1 || test_packages="$test_packages chromium"
 
 # Programs that the full stage hands our files to. What is not there and cannot be installed is a failure of its test.
-full_packages="blender munge python3-numpy slurm-client slurmctld slurmd"
+full_packages="blender godot3-server munge python3-numpy slurm-client slurmctld slurmd"
 
 need_packages() {
     if ! command -v dpkg-query >/dev/null 2>&1; then
