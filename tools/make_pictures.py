@@ -23,6 +23,7 @@ PICTURES = {
     "building_1": ("building.json", ["--level", "1", "--explode", "0.25"]),
     "building_2": ("building.json", ["--level", "2", "--explode", "0.2"]),
     "building_3": ("building.json", ["--by", "cluster", "--explode", "0.12"]),
+    "clustered_wall_graph": ("clustered_wall.json", ["--graph", "connections", "--level", "2", "--explode", "0.2"]),
     "doorway": ("doorway.json", ["--by", "material", "--explode", "0.12"]),
     "doorway_mesh": ("meshes/doorway.obj", ["--by", "material"]),
     "house": ("house.json", ["--by", "cluster", "--explode", "0.12"]),
