@@ -191,9 +191,37 @@ static int pierce(const corner_set *a, const corner_set *b, const int sides[3])
     return result;
 }
 
+/// True when b's corners are certainly on one side of a's plane: the filter of rbli_grid_orient3d for all
+/// three at once, with one normal.
+static bool is_clearly_apart(const double *const a[3], const double *const b[3])
+{
+    double u[3], v[3], n[3], permanent[3];
+    for (int k = 0; k < 3; k++) {
+        u[k] = a[1][k] - a[0][k];
+        v[k] = a[2][k] - a[0][k];
+    }
+    for (int k = 0; k < 3; k++) {
+        int i = k == 2 ? 0 : k + 1, j = k == 0 ? 2 : k - 1;
+        double left = u[i] * v[j], right = u[j] * v[i];
+        n[k] = left - right;
+        permanent[k] = 1e-15 * (fabs(left) + fabs(right));
+    }
+    int above = 0, below = 0;
+    for (int c = 0; c < 3; c++) {
+        double x = b[c][0] - a[0][0], y = b[c][1] - a[0][1], z = b[c][2] - a[0][2];
+        double side = n[0] * x + n[1] * y + n[2] * z;
+        double bound = permanent[0] * fabs(x) + permanent[1] * fabs(y) + permanent[2] * fabs(z);
+        above += side > bound;
+        below += side < -bound;
+    }
+    return above == 3 || below == 3;
+}
+
 static int compare_triangles(const corner_set *a, const corner_set *b)
 {
     int sides_b[3], sides_a[3];
+    if (!a->moves[0] && (is_clearly_apart(a->points, b->points) || is_clearly_apart(b->points, a->points)))
+        return APART;
     int first = straddle(a, b, sides_b);
     if (first == APART) return APART;
     int second = straddle(b, a, sides_a);

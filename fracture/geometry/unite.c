@@ -619,6 +619,14 @@ static double diagonal_of(const rbli_repair_result *in)
     return in->vertex_count ? sqrt(sum) : 0;
 }
 
+static bool has_two_solids(const rbli_repair_result *in, const bool *kept)
+{
+    size_t solids = 0;
+    for (size_t s = 0; s < in->shell_count && solids < 2; s++)
+        solids += kept[s] && in->shells[s].kind == RBLI_SHELL_SOLID;
+    return solids == 2;
+}
+
 rbl_status rbli_unite(rbl_context *ctx, const rbli_repair_result *in, const bool *kept, rbli_join join,
     rbli_repair_result **out)
 {
@@ -626,7 +634,7 @@ rbl_status rbli_unite(rbl_context *ctx, const rbli_repair_result *in, const bool
     unite_job job = {.ctx = ctx, .in = in, .kept = kept, .join = join, .diagonal = diagonal_of(in)};
     body_list bodies = {0}, united = {0};
     *out = NULL;
-    if (join == RBLI_JOIN_NONE) return RBL_OK;
+    if (join == RBLI_JOIN_NONE || !has_two_solids(in, kept)) return RBL_OK;
     RBL_TRY(make_bodies(ctx, in, kept, &bodies));
     RBL_TRY(assign_units(&job, &bodies));
     for (size_t i = 0; i < bodies.count; i++)

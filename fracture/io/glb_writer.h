@@ -76,6 +76,7 @@ typedef struct glb_writer {
     size_t *mesh_ends;     /* [bone] primitives up to and with this bone */
     int32_t *mesh_of_bone; /* or −1 */
     int32_t mesh_count;
+    size_t faces_done, face_total;
     float_array positions, normals, tangents_out, colors, uvs[RBLI_PIECE_UV_SETS];
     RBLI_ARRAY(uint16_t) indices16;
     RBLI_ARRAY(uint32_t) indices32;

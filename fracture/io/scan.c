@@ -23,6 +23,38 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
+/// Digits at *at, appended to a decimal number, which may wrap; *at moves behind them. Eight at a time (Lemire,
+/// Number parsing at a gigabyte per second, 2021): digits are found and their values added up in one word.
+static inline uint64_t scan_digits(const char **at, const char *end, uint64_t value)
+{
+    const char *p = *at;
+    const uint64_t zeros = 0x3030303030303030u, tops = 0x8080808080808080u;
+    while (end - p >= 8) {
+        uint64_t word;
+        memcpy(&word, p, sizeof word);
+        /* A byte that is no digit has its top bit set by one of the two, unless a lower byte, which then is no
+         * digit either, borrowed or carried. */
+        uint64_t others = ((word + 0x4646464646464646u) | (word - zeros) | word) & tops;
+        int count = others ? __builtin_ctzll(others) / 8 : 8;
+        if (count == 0) break;
+        word = (word - zeros) << (64 - 8 * count); /* zeros go in front */
+        word = word * 10 + (word >> 8);
+        word = ((word & 0x000000ff000000ffu) * 0x000f424000000064u +
+                   (word >> 16 & 0x000000ff000000ffu) * 0x0000271000000001u) >>
+               32;
+        value = value * powers_of_ten[count] + word;
+        p += count;
+        if (count < 8) {
+            *at = p;
+            return value;
+        }
+    }
+    while (p < end && is_digit(*p))
+        value = value * 10 + (uint64_t)(*p++ - '0');
+    *at = p;
+    return value;
+}
+
 /// value × 2^exponent, rounded once; `sticky` says that more follows below the last bit. Only for results far
 /// from the ends of double's range.
 static double round_u128(u128 value, bool sticky, int exponent)
@@ -126,12 +158,10 @@ bool rbli_scan_double(const char **at, const char *end, double *out)
     bool negative = p < end && *p == '-';
     if (p < end && (*p == '-' || *p == '+')) p++;
     const char *begin = p;
-    uint64_t mantissa = 0;
     while (p < end && *p == '0')
         p++;
     const char *first = p; /* first significant digit of the integer part */
-    while (p < end && is_digit(*p))
-        mantissa = mantissa * 10 + (uint64_t)(*p++ - '0');
+    uint64_t mantissa = scan_digits(&p, end, 0);
     int64_t digits = p - first, exponent = 0;
     bool any = p > begin;
     if (p < end && *p == '.') {
@@ -141,8 +171,7 @@ bool rbli_scan_double(const char **at, const char *end, double *out)
                 p++;
         }
         const char *significant = p;
-        while (p < end && is_digit(*p))
-            mantissa = mantissa * 10 + (uint64_t)(*p++ - '0');
+        mantissa = scan_digits(&p, end, mantissa);
         digits += p - significant;
         exponent = -(p - fraction);
         any |= p > fraction;
@@ -193,10 +222,13 @@ bool rbli_scan_int(const char **at, const char *end, int64_t *out)
     bool negative = p < end && *p == '-';
     if (p < end && (*p == '-' || *p == '+')) p++;
     if (p >= end || !is_digit(*p)) return false;
-    int64_t value = 0;
-    for (; p < end && is_digit(*p); p++) {
-        if (__builtin_mul_overflow(value, 10, &value) || __builtin_add_overflow(value, *p - '0', &value))
-            return false;
+    const char *begin = p;
+    int64_t value = (int64_t)scan_digits(&p, end, 0);
+    if (p - begin > 18) { /* perhaps more than an int64 holds */
+        value = 0;
+        for (const char *q = begin; q < p; q++)
+            if (__builtin_mul_overflow(value, 10, &value) || __builtin_add_overflow(value, *q - '0', &value))
+                return false;
     }
     *out = negative ? -value : value;
     *at = p;

@@ -7,13 +7,23 @@
 #include <math.h>
 #include <stdlib.h>
 
-static rbl_status push_floats(rbl_context *ctx, float_array *array, const float *values, size_t count)
+/// Makes room for more vertices; it grows to what all faces will need when they go on as those before.
+static rbl_status reserve_vertices(glb_writer *writer, float_array *array, size_t width, size_t vertices)
 {
-    rbl_status status = rbli_array_reserve(ctx, array, count);
-    if (status != RBL_OK) return status;
+    size_t needed = vertices * width, expected = needed;
+    if (array->capacity - array->count >= needed) return RBL_OK;
+    if (writer->faces_done > 0 && writer->faces_done < writer->face_total) {
+        double rate = (double)array->count / (double)writer->faces_done;
+        double rest = 1.02 * rate * (double)(writer->face_total - writer->faces_done);
+        if (rest > (double)needed) expected = (size_t)rest + needed;
+    }
+    return rbli_array_reserve(writer->ctx, array, expected);
+}
+
+static void put_floats_behind(float_array *array, const float *values, size_t count)
+{
     memcpy(array->data + array->count, values, count * sizeof *values);
     array->count += count;
-    return RBL_OK;
 }
 
 static float finite_or_zero(float value)
@@ -113,14 +123,15 @@ static uint32_t mix(uint32_t hash, const void *bytes, size_t count)
     return hash;
 }
 
-static bool same_corner(const glb_writer *writer, size_t a, size_t b)
+/// Whether a corner with that normal is the vertex of a primitive.
+static bool is_vertex(
+    const glb_writer *writer, const primitive *out, size_t vertex, size_t b, const float normal[3])
 {
     const rbli_asset_view *view = &writer->view;
+    size_t a = writer->vertex_corners[vertex];
     if (view->faces[a / 3][a % 3] != view->faces[b / 3][b % 3]) return false;
-    float na[3], nb[3];
-    corner_normal(writer, a, na);
-    corner_normal(writer, b, nb);
-    if (memcmp(na, nb, sizeof na) != 0) return false;
+    const float *known = writer->normals.data + 3 * (out->first_vertex + vertex);
+    if (memcmp(known, normal, 3 * sizeof *normal) != 0) return false;
     for (int set = 0; set < writer->uv_sets; set++)
         if (memcmp(view->uvs[set][a], view->uvs[set][b], sizeof view->uvs[set][a]) != 0) return false;
     if (writer->tangents && memcmp(view->tangents[a], view->tangents[b], sizeof view->tangents[a]) != 0)
@@ -128,44 +139,41 @@ static bool same_corner(const glb_writer *writer, size_t a, size_t b)
     return !view->colors || memcmp(view->colors[a], view->colors[b], sizeof view->colors[a]) == 0;
 }
 
-static rbl_status push_vertex(glb_writer *writer, primitive *out, size_t corner)
+/// Appends a vertex; there is room for it.
+static void put_vertex(glb_writer *writer, primitive *out, size_t corner, const float normal[3])
 {
-    rbl_context *ctx = writer->ctx;
     const rbli_asset_view *view = &writer->view;
-    rbl_status status = RBL_OK;
     int32_t vertex = view->faces[corner / 3][corner % 3];
     const float *p = writer->local[vertex - writer->piece_vertex];
     for (int k = 0; k < 3; k++) {
         if (out->vertex_count == 0 || p[k] < out->min[k]) out->min[k] = p[k];
         if (out->vertex_count == 0 || p[k] > out->max[k]) out->max[k] = p[k];
     }
-    float normal[3], tangent[4], color[4], uv[2];
-    corner_normal(writer, corner, normal);
-    RBL_TRY(push_floats(ctx, &writer->positions, p, 3));
-    RBL_TRY(push_floats(ctx, &writer->normals, normal, 3));
+    put_floats_behind(&writer->positions, p, 3);
+    put_floats_behind(&writer->normals, normal, 3);
     if (writer->tangents) {
+        float tangent[4];
         corner_tangent(writer, corner, normal, tangent);
-        RBL_TRY(push_floats(ctx, &writer->tangents_out, tangent, 4));
+        put_floats_behind(&writer->tangents_out, tangent, 4);
     }
     if (view->colors) {
+        float color[4];
         for (int k = 0; k < 4; k++) {
             float value = view->colors[corner][k];
             color[k] = value >= 0 ? value <= 1 ? value : 1 : 0;
         }
-        RBL_TRY(push_floats(ctx, &writer->colors, color, 4));
+        put_floats_behind(&writer->colors, color, 4);
     }
     for (int set = 0; set < writer->uv_sets; set++) {
-        uv[0] = finite_or_zero(view->uvs[set][corner][0]);
-        uv[1] = finite_or_zero(view->uvs[set][corner][1]);
-        RBL_TRY(push_floats(ctx, &writer->uvs[set], uv, 2));
+        const float uv[2] = {
+            finite_or_zero(view->uvs[set][corner][0]), finite_or_zero(view->uvs[set][corner][1])};
+        put_floats_behind(&writer->uvs[set], uv, 2);
     }
     out->vertex_count++;
-done:
-    return status;
 }
 
 /// The vertex of a primitive that a corner becomes.
-static rbl_status vertex_of_corner(glb_writer *writer, primitive *out, size_t corner, uint32_t *vertex)
+static uint32_t vertex_of_corner(glb_writer *writer, primitive *out, size_t corner)
 {
     const rbli_asset_view *view = &writer->view;
     float normal[3];
@@ -176,14 +184,31 @@ static rbl_status vertex_of_corner(glb_writer *writer, primitive *out, size_t co
         hash = mix(hash, view->uvs[set][corner], sizeof view->uvs[set][corner]);
     size_t at = hash & (writer->slot_count - 1);
     while (writer->slots[at]) {
-        *vertex = writer->slots[at] - 1;
-        if (same_corner(writer, writer->vertex_corners[*vertex], corner)) return RBL_OK;
+        uint32_t vertex = writer->slots[at] - 1;
+        if (is_vertex(writer, out, vertex, corner, normal)) return vertex;
         at = (at + 1) & (writer->slot_count - 1);
     }
-    *vertex = (uint32_t)out->vertex_count;
-    writer->vertex_corners[*vertex] = corner;
-    writer->slots[at] = *vertex + 1;
-    return push_vertex(writer, out, corner);
+    uint32_t vertex = (uint32_t)out->vertex_count;
+    writer->vertex_corners[vertex] = corner;
+    writer->slots[at] = vertex + 1;
+    put_vertex(writer, out, corner, normal);
+    return vertex;
+}
+
+/// Makes room for the vertices and indices of a primitive.
+static rbl_status reserve_primitive(glb_writer *writer, size_t face_count)
+{
+    rbl_status status = RBL_OK;
+    size_t most = 3 * face_count;
+    RBL_TRY(reserve_vertices(writer, &writer->positions, 3, most));
+    RBL_TRY(reserve_vertices(writer, &writer->normals, 3, most));
+    if (writer->tangents) RBL_TRY(reserve_vertices(writer, &writer->tangents_out, 4, most));
+    if (writer->view.colors) RBL_TRY(reserve_vertices(writer, &writer->colors, 4, most));
+    for (int set = 0; set < writer->uv_sets; set++)
+        RBL_TRY(reserve_vertices(writer, &writer->uvs[set], 2, most));
+    RBL_TRY(rbli_array_reserve(writer->ctx, &writer->indices32, most));
+done:
+    return status;
 }
 
 static bool collapses(const glb_writer *writer, const int32_t face[3])
@@ -210,6 +235,7 @@ static rbl_status add_primitive(glb_writer *writer, int32_t geometry, int32_t ma
         writer->slot_count *= 2;
     memset(writer->slots, 0, writer->slot_count * sizeof *writer->slots);
     size_t first_index = writer->indices32.count;
+    RBL_TRY(reserve_primitive(writer, face_count));
     for (int32_t f = writer->first_face[material + 1]; f >= 0; f = writer->next_face[f]) {
         RBL_TRY(rbli_poll(ctx, (size_t)f * 16)); /* each face takes a microsecond */
         size_t face = (size_t)view->face_start[geometry] + (size_t)f;
@@ -219,11 +245,11 @@ static rbl_status add_primitive(glb_writer *writer, int32_t geometry, int32_t ma
         }
         writer->report.triangles++;
         for (size_t k = 0; k < 3; k++) {
-            uint32_t vertex;
-            RBL_TRY(vertex_of_corner(writer, &out, 3 * face + k, &vertex));
-            RBL_TRY(rbli_array_push(ctx, &writer->indices32, vertex));
+            uint32_t vertex = vertex_of_corner(writer, &out, 3 * face + k);
+            writer->indices32.data[writer->indices32.count++] = vertex;
         }
     }
+    writer->faces_done += face_count;
     out.index_count = writer->indices32.count - first_index;
     out.first_index = first_index;
     out.wide = out.vertex_count > MOST_SHORT_VERTICES;
@@ -285,6 +311,7 @@ static rbl_status allocate(glb_writer *writer)
     for (size_t g = 0; g < view->geometry_count; g++) {
         if ((size_t)view->vertex_counts[g] > most_vertices) most_vertices = (size_t)view->vertex_counts[g];
         if ((size_t)view->face_counts[g] > most_faces) most_faces = (size_t)view->face_counts[g];
+        writer->face_total += (size_t)view->face_counts[g];
     }
     while (slot_count < 6 * most_faces)
         slot_count *= 2;
