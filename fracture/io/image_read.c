@@ -12,13 +12,19 @@
 #include "fracture/base/file.h"
 
 /// Pixels of an image whose header was read.
-static rbl_status decode(rbl_context *ctx, const char *path, png_image *png, rbli_image *out)
+static rbl_status decode(
+    rbl_context *ctx, const char *path, size_t byte_count, png_image *png, rbli_image *out)
 {
+    enum { MOST_PIXELS_A_BYTE = 1032 * 8 }; /* what DEFLATE makes of a byte, of one bit each */
     rbl_status status = RBL_OK;
     rbli_image made = {.width = png->width, .height = png->height};
     if (made.width * made.height > (size_t)RBLI_MOST_IMAGE_PIXELS)
         return rbli_fail(ctx, RBL_ERR_LIMIT, "%s: an image of %zu × %zu pixels is too large", path,
             made.width, made.height);
+    if (made.width * made.height / MOST_PIXELS_A_BYTE > byte_count)
+        return rbli_fail(ctx, RBL_ERR_PARSE,
+            "%s: the PNG is damaged: it says %zu × %zu pixels, more than %zu bytes can hold", path, made.width,
+            made.height, byte_count);
     png->format = PNG_FORMAT_RGBA;
     RBL_TRY_ALLOC(made.pixels = rbli_alloc(ctx, 4 * made.width, made.height));
     if (!png_image_finish_read(png, NULL, made.pixels, 0, NULL)) {
@@ -40,7 +46,7 @@ rbl_status rbli_image_parse(
     if (count < 8 || png_sig_cmp(bytes, 0, 8))
         return rbli_fail(ctx, RBL_ERR_PARSE, "%s: this is no PNG file", name);
     if (png_image_begin_read_from_memory(&png, bytes, count))
-        status = decode(ctx, name, &png, out);
+        status = decode(ctx, name, count, &png, out);
     else
         status = rbli_fail(ctx, RBL_ERR_PARSE, "%s: this is no PNG that can be read: %s", name, png.message);
     png_image_free(&png);

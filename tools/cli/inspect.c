@@ -185,7 +185,8 @@ int cli_inspect(int argc, char **argv)
         {"json", CLI_FLAG, &i.json, NULL, "print all of it as JSON"}, {0}};
     const cli_command command = {.name = "inspect",
         .usage = "FILE [options]",
-        .text = "Reads a mesh (.obj .glb .gltf .stl .ply .off) or a .rbl file and shows what is in it: "
+        .text = "Reads a mesh (.obj .glb .gltf .stl .ply .off .fbx .dae .3mf) or a .rbl file and shows what "
+                "is in it: "
                 "pieces and levels, shells, triangles, "
                 "bounds, volume, materials, hulls, who touches whom, the tree of bones; what it costs in an "
                 "engine (draw calls, memory); and what "

@@ -147,8 +147,8 @@ static int parse_arguments(int argc, char **argv, settings *s)
     const cli_command command = {.name = "render",
         .usage = "FILE [options]",
         .text =
-            "Draws a mesh (.obj .glb .stl .ply .off), a collection (.rbl) or the result of a graph (.json "
-            ".jsonc).",
+            "Draws a mesh (.obj .glb .stl .ply .off .fbx .dae .3mf), a collection (.rbl) or the result of a "
+            "graph (.json .jsonc).",
         .examples = "rubble render out/vase.rbl -o vase.png --explode 0.3\n"
                     "rubble render out/wall.rbl --graph connections --view front\n"
                     "rubble render out/wall.rbl --turntable 48 -o turn/%03d.png --size 640x480",

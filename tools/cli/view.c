@@ -67,7 +67,8 @@ int cli_view(int argc, char **argv)
         CLI_OPTION_SET(&s.pairs), CLI_OPTION_MEMORY(&s.memory), CLI_OPTION_THREADS(&s.threads), {0}};
     const cli_command command = {.name = "view",
         .usage = "FILE [-o PAGE.html | --watch] [options]",
-        .text = "Writes one HTML file that shows a mesh (.obj .glb .gltf .stl .ply .off), a collection "
+        .text = "Writes one HTML file that shows a mesh (.obj .glb .gltf .stl .ply .off .fbx .dae .3mf), a "
+                "collection "
                 "(.rbl) or the result of a graph (.json "
                 ".jsonc): turn it, pull it apart, look at hulls and connections, break it. It needs no "
                 "network and no other file.",

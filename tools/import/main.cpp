@@ -129,6 +129,7 @@ import_facts facts_of(const std::string &format, const std::vector<uint8_t> &byt
 
 std::vector<uint8_t> convert(const std::string &format, const std::vector<uint8_t> &bytes)
 {
+    if (bytes.empty()) throw import_error("the file is empty");
     Assimp::Importer importer;
     importer.SetIOHandler(new NoFiles);
     keep_reader(importer, format.c_str());
@@ -142,7 +143,11 @@ std::vector<uint8_t> convert(const std::string &format, const std::vector<uint8_
     if (!scene || !scene->mRootNode) {
         std::string why = importer.GetErrorString();
         if (why.find("bad_alloc") != std::string::npos) throw std::bad_alloc();
-        throw import_error(why.empty() ? "assimp does not understand the file" : why);
+        bool no_archive = format == "3mf" && why.find("Failed to open file") != std::string::npos;
+        if (no_archive) throw import_error("it is no ZIP archive that can be read, which a 3MF file is");
+        throw import_error(!why.empty()      ? why
+                           : format == "3mf" ? "assimp finds no model in the package"
+                                             : "assimp does not understand the file");
     }
     return make_glb(*scene, facts_of(format, bytes, *scene));
 }
@@ -150,7 +155,7 @@ std::vector<uint8_t> convert(const std::string &format, const std::vector<uint8_
 /// One line on standard error. @return `code`
 int fail(const char *text, int code)
 {
-    std::string line(text);
+    std::string line = std::string(text).substr(0, 300); /* assimp quotes whole files */
     for (char &c : line)
         if (static_cast<unsigned char>(c) < 32) c = ' ';
     line += '\n';
