@@ -74,6 +74,62 @@ done:
     return status;
 }
 
+/// Volumes are products of three coordinates, and these must be finite and not zero.
+#define MOST_COORDINATE 1e100
+#define LEAST_EXTENT 1e-100
+
+static rbl_status tell_too_far(rbl_context *ctx, const build *b, const double p[3])
+{
+    if (b->options->scale == 1)
+        return rbli_fail(ctx, RBL_ERR_ARGUMENT,
+            "a vertex is at (%g, %g, %g), and coordinates beyond %g are not possible: the file is damaged, "
+            "or its "
+            "unit is wrong",
+            p[0], p[1], p[2], MOST_COORDINATE);
+    return rbli_fail(ctx, RBL_ERR_ARGUMENT,
+        "with \"scale\": %g, a vertex at (%g, %g, %g) comes beyond %g, which is not possible",
+        b->options->scale, p[0], p[1], p[2], MOST_COORDINATE);
+}
+
+/// Whether a mesh has an extent, and coordinates fine enough for it: doubles far from the origin are steps apart.
+static rbl_status check_extent(rbl_context *ctx, const double (*positions)[3], size_t count)
+{
+    double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
+    double extent = 0, farthest = 0;
+    for (size_t v = 0; v < count; v++) {
+        if (rbli_poll(ctx, v) != RBL_OK) return RBL_ERR_CANCELLED;
+        for (int k = 0; k < 3; k++) {
+            low[k] = fmin(low[k], positions[v][k]);
+            high[k] = fmax(high[k], positions[v][k]);
+        }
+    }
+    for (int k = 0; k < 3; k++) {
+        extent = fmax(extent, high[k] - low[k]);
+        farthest = fmax(farthest, fmax(fabs(low[k]), fabs(high[k])));
+    }
+    double step = nextafter(farthest, INFINITY) - farthest;
+    if (extent == 0 && farthest >= 1e15)
+        return rbli_fail(ctx, RBL_ERR_ARGUMENT,
+            "all vertices are at (%g, %g, %g): so far from the origin coordinates are steps of %g, and the "
+            "mesh is lost "
+            "between them; move it to the origin in the program that made it",
+            low[0], low[1], low[2], step);
+    if (extent == 0)
+        return rbli_fail(
+            ctx, RBL_ERR_ARGUMENT, "all vertices are at one point (%g, %g, %g)", low[0], low[1], low[2]);
+    if (extent < LEAST_EXTENT)
+        return rbli_fail(ctx, RBL_ERR_ARGUMENT,
+            "the mesh is %g across, and less than %g is not possible: a \"scale\" makes it larger", extent,
+            LEAST_EXTENT);
+    if (step > 1e-6 * extent)
+        rbli_warn(ctx,
+            "the mesh is %g across and %g from the origin, where coordinates are steps of %g: its shape has "
+            "lost "
+            "details; move it to the origin in the program that made it",
+            extent, farthest, step);
+    return RBL_OK;
+}
+
 /// Faces and vertices of every geometry; a vertex used by two nodes is in both.
 static rbl_status add_surface(rbl_context *ctx, build *b, const int32_t *face_start)
 {
@@ -123,13 +179,13 @@ static rbl_status add_surface(rbl_context *ctx, build *b, const int32_t *face_st
         turn(b->options, file->positions[used.data[v]], p);
         for (int k = 0; k < 3; k++) {
             p[k] *= b->options->scale;
-            if (!isfinite(p[k])) {
-                status =
-                    rbli_fail(ctx, RBL_ERR_ARGUMENT, "scale %g makes a position infinite", b->options->scale);
+            if (!(fabs(p[k]) <= MOST_COORDINATE)) {
+                status = tell_too_far(ctx, b, file->positions[used.data[v]]);
                 goto done;
             }
         }
     }
+    status = check_extent(ctx, (const double(*)[3])positions, used.count);
 done:
     rbli_free(ctx, used.data);
     rbli_free(ctx, local);

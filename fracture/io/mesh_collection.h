@@ -15,8 +15,9 @@ typedef struct rbli_mesh_collection_options {
 /// world positions, identity transforms. Vertices that no triangle uses are left out. Corner attributes that
 /// the file has are there, normals are zero where it gives none. Triangles without a material get the
 /// material "default".
-/// @param out set on success only. @return RBL_OK · RBL_ERR_NO_MEMORY · RBL_ERR_ARGUMENT (scale makes a
-/// position infinite)
+/// @param out set on success only. @return RBL_OK · RBL_ERR_NO_MEMORY · RBL_ERR_ARGUMENT: a
+/// coordinate beyond 1e100, or less than 1e-100 in all; also a warning when the mesh is so far from the origin that
+/// doubles blur it
 rbl_status rbli_mesh_collection_create(rbl_context *ctx, const rbli_mesh_file *file,
     const rbli_mesh_collection_options *options, rbl_collection **out);
 

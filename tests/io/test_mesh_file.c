@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "fracture/base/file.h"
+#include "fracture/io/mesh_collection.h"
 #include "fracture/io/mesh_file.h"
 #include "fracture/io/write.h"
 
@@ -211,6 +212,52 @@ static void files_elsewhere_are_read_only_when_that_is_allowed(void **state)
     rmdir(inner);
 }
 
+static void coordinates_that_cannot_be_used_are_told(void **state)
+{
+    (void)state;
+    static const struct {
+        double size, offset, scale;
+        rbl_status status;
+        const char *words;
+    } cases[] = {
+        {1, 0, 1, RBL_OK, NULL},
+        {1, 1e9, 1, RBL_OK, NULL},
+        {1e30, 0, 1, RBL_OK, NULL},
+        {1e-30, 0, 1, RBL_OK, NULL},
+        {1, 1e15, 1, RBL_OK,
+            "the mesh is 1 across and 1e+15 from the origin, where coordinates are steps of 0.125"},
+        {1, 1e17, 1, RBL_ERR_ARGUMENT, "all vertices are at (1e+17, 1e+17, 1e+17): so far from the origin"},
+        {0, 2, 1, RBL_ERR_ARGUMENT, "all vertices are at one point (2, 2, 2)"},
+        {1e150, 0, 1, RBL_ERR_ARGUMENT, "a vertex is at (1e+150, 0, 0), and coordinates beyond 1e+100"},
+        {1, 0, 1e101, RBL_ERR_ARGUMENT, "with \"scale\": 1e+101, a vertex at (1, 0, 0) comes beyond 1e+100"},
+        {1e300, 0, 1e300, RBL_ERR_ARGUMENT, "comes beyond 1e+100"},
+        {1e-150, 0, 1, RBL_ERR_ARGUMENT, "the mesh is 1e-150 across, and less than 1e-100 is not possible"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        rbl_context *ctx = make_context(1);
+        double s = cases[i].size, o = cases[i].offset;
+        double positions[3][3] = {{o, o, o}, {s + o, o, o}, {o, s + o, o}};
+        int32_t triangles[1][3] = {{0, 1, 2}}, zero = 0;
+        rbli_mesh_file_node node = {.name = "n", .parent = -1};
+        rbli_mesh_file file = {.positions = positions,
+            .position_count = 3,
+            .triangles = triangles,
+            .triangle_nodes = &zero,
+            .triangle_materials = (int32_t[]){-1},
+            .triangle_count = 1,
+            .nodes = &node,
+            .node_count = 1};
+        rbli_mesh_collection_options options = {.scale = cases[i].scale};
+        rbl_collection *collection = NULL;
+        assert_int_equal(rbli_mesh_collection_create(ctx, &file, &options, &collection), cases[i].status);
+        assert_int_equal(rbli_messages_count(ctx->messages), cases[i].words ? 1 : 0);
+        if (cases[i].words && !strstr(rbli_messages_get(ctx->messages, 0)->text, cases[i].words))
+            fail_msg("%s", rbli_messages_get(ctx->messages, 0)->text);
+        rbli_collection_release(collection);
+        finish_context(ctx);
+    }
+}
+
 static rbl_status write_all(rbl_context *ctx, const void *asset)
 {
     rbl_status status = RBL_OK;
@@ -270,6 +317,7 @@ int main(void)
         cmocka_unit_test(the_format_follows_from_bytes_then_name),
         cmocka_unit_test(what_cannot_be_read_is_told),
         cmocka_unit_test(files_elsewhere_are_read_only_when_that_is_allowed),
+        cmocka_unit_test(coordinates_that_cannot_be_used_are_told),
         cmocka_unit_test(readers_survive_each_failed_allocation),
         cmocka_unit_test(writers_survive_each_failed_allocation),
     };
