@@ -126,9 +126,8 @@ static void look_at_surfaces(
     if (cost->first_wide >= 0) wide.names[0] = cli_bone_name(a, (size_t)cost->first_wide);
     add(audit, "open_pieces", true, &open, "%zu piece%s %s open (%zu edge%s): volume and mass are wrong",
         open.count, cli_plural(open.count), is(open.count), s->open_edges, cli_plural(s->open_edges));
-    add(audit, "wide_indices", false, &wide,
-        "%zu piece%s %s more than 65,535 vertices and needs 32-bit indices", wide.count,
-        cli_plural(wide.count), has(wide.count));
+    add(audit, "wide_indices", false, &wide, "%zu piece%s %s more than 65,535 vertices: 32-bit indices",
+        wide.count, cli_plural(wide.count), has(wide.count));
 }
 
 /* ---- Hulls ---- */

@@ -226,6 +226,24 @@ static void print_settings(const findings *f)
                "there overlap a little\n");
 }
 
+static void print_totals(const findings *f)
+{
+    size_t edges = 0, filled = 0, crossings = 0, overlapping = 0;
+    for (size_t h = 0; h < f->holes; h++) {
+        edges += f->edges[h] > 0 ? (size_t)f->edges[h] : 0;
+        filled += f->filled[h] != 0;
+    }
+    for (size_t s = 0; s < f->shells; s++) {
+        crossings += f->crossings[s] > 0 ? (size_t)f->crossings[s] : 0;
+        overlapping += f->overlaps[s] != 0;
+    }
+    printf("  as found   %zu shell%s, %zu hole%s", f->shells, cli_plural(f->shells), f->holes,
+        cli_plural(f->holes));
+    if (f->holes) printf(" of %zu open edges, %zu filled", edges, filled);
+    if (crossings) printf(", %zu crossing%s", crossings, cli_plural(crossings));
+    if (overlapping) printf(", %zu overlap%s", overlapping, overlapping == 1 ? "s" : "");
+}
+
 void cli_print_findings(const rbl_collection *collection)
 {
     findings f;
@@ -234,8 +252,7 @@ void cli_print_findings(const rbl_collection *collection)
     for (size_t s = 0; s < f.shells; s++)
         clean += is_clean(&f, s);
     if (clean == f.shells) return;
-    printf(
-        "  as found   %zu shell%s, %zu hole%s", f.shells, cli_plural(f.shells), f.holes, cli_plural(f.holes));
+    print_totals(&f);
     if (clean)
         printf("; %zu of the shells %s closed and clear of others, and not listed", clean,
             clean == 1 ? "is" : "are");

@@ -35,6 +35,21 @@ typedef struct inspection {
     cli_audit audit;
 } inspection;
 
+/// What is next to nothing beside the whole is 0.
+static void print_bounds(const cli_summary *s)
+{
+    double size = 0;
+    for (int k = 0; k < 3; k++)
+        size = fmax(size, s->max[k] - s->min[k]);
+    printf("  bounds    ");
+    for (int side = 0; side < 2; side++)
+        for (int k = 0; k < 3; k++) {
+            double x = side ? s->max[k] : s->min[k];
+            printf("%s %.6g", side && !k ? " …" : "", fabs(x) > 1e-9 * size ? x : 0);
+        }
+    printf("\n");
+}
+
 static void print_materials(const rbl_collection *c, size_t count)
 {
     printf("  materials  %zu", count);
@@ -64,8 +79,7 @@ static rbl_status print_human(const inspection *i)
     if (s->internal_triangles) printf(" (%zu inside)", s->internal_triangles);
     printf(", %zu vertices\n", s->vertices);
     if (s->pieces || s->sheets) {
-        printf("  bounds     %.6g %.6g %.6g … %.6g %.6g %.6g\n", s->min[0], s->min[1], s->min[2], s->max[0],
-            s->max[1], s->max[2]);
+        print_bounds(s);
         print_size(s);
         printf("  volume     %.9g\n", s->volume);
     }
