@@ -620,11 +620,21 @@ done:
     return status;
 }
 
-rbl_status rbli_gltf_read_values(rbli_gltf_document *document, size_t index, double **out)
+/// Elements of `width` floats as doubles; most accessors.
+static void decode_floats(const uint8_t *bytes, size_t stride, size_t count, size_t width, double *out)
+{
+    float row[4];
+    for (size_t i = 0; i < count; i++, bytes += stride, out += width) {
+        memcpy(row, bytes, width * sizeof *row);
+        for (size_t k = 0; k < width; k++)
+            out[k] = (double)row[k];
+    }
+}
+
+rbl_status rbli_gltf_read_values_into(rbli_gltf_document *document, size_t index, double *out)
 {
     const rbli_gltf_accessor *accessor = &document->accessors[index];
     rbl_status status = RBL_OK;
-    double *values = NULL;
     char pointer[40];
     snprintf(pointer, sizeof pointer, "/accessors/%zu", index);
     const uint8_t *bytes = NULL;
@@ -633,16 +643,76 @@ rbl_status rbli_gltf_read_values(rbli_gltf_document *document, size_t index, dou
     if (accessor->view >= 0)
         RBL_TRY(locate(document, pointer, (size_t)accessor->view, accessor->offset, accessor->count,
             component * width, &bytes, &stride));
-    values = rbli_calloc(document->ctx, accessor->count * width, sizeof *values);
-    RBL_TRY_ALLOC(values);
-    for (size_t i = 0; bytes && i < accessor->count; i++)
-        for (size_t k = 0; k < width; k++)
-            values[i * width + k] =
-                decode(bytes + i * stride + k * component, accessor->component, accessor->normalized);
-    if (accessor->sparse_count > 0) RBL_TRY(apply_sparse(document, pointer, accessor, values));
-    *out = values;
-    values = NULL;
+    if (!bytes) {
+        memset(out, 0, accessor->count * width * sizeof *out);
+    } else if (accessor->component == COMPONENT_FLOAT && width == 3) {
+        decode_floats(bytes, stride, accessor->count, 3, out); /* the compiler knows the width */
+    } else if (accessor->component == COMPONENT_FLOAT) {
+        decode_floats(bytes, stride, accessor->count, width, out);
+    } else {
+        for (size_t i = 0; i < accessor->count; i++)
+            for (size_t k = 0; k < width; k++)
+                out[i * width + k] =
+                    decode(bytes + i * stride + k * component, accessor->component, accessor->normalized);
+    }
+    if (accessor->sparse_count > 0) RBL_TRY(apply_sparse(document, pointer, accessor, out));
 done:
+    return status;
+}
+
+rbl_status rbli_gltf_read_values(rbli_gltf_document *document, size_t index, double **out)
+{
+    const rbli_gltf_accessor *accessor = &document->accessors[index];
+    /* Before anything is allocated for its count. */
+    rbl_status status = rbli_gltf_check_accessor(document, index);
+    if (status != RBL_OK) return status;
+    double *values = rbli_alloc(document->ctx, accessor->count * accessor->width, sizeof *values);
+    if (!values) return RBL_ERR_NO_MEMORY;
+    status = rbli_gltf_read_values_into(document, index, values);
+    if (status == RBL_OK)
+        *out = values;
+    else
+        rbli_free(document->ctx, values);
+    return status;
+}
+
+/// Unsigned integers of a view, and the largest of them.
+static uint32_t decode_indices(
+    const uint8_t *bytes, size_t stride, size_t count, int component, uint32_t *out)
+{
+    uint32_t most = 0;
+    if (component == COMPONENT_U32 && stride == sizeof *out) {
+        memcpy(out, bytes, count * sizeof *out);
+        for (size_t i = 0; i < count; i++)
+            most = out[i] > most ? out[i] : most;
+        return most;
+    }
+    for (size_t i = 0; i < count; i++, bytes += stride) {
+        out[i] = component == COMPONENT_U32   ? read_u32(bytes)
+                 : component == COMPONENT_U16 ? bytes[0] | (uint32_t)bytes[1] << 8
+                                              : bytes[0];
+        most = out[i] > most ? out[i] : most;
+    }
+    return most;
+}
+
+static rbl_status check_indices(const rbli_gltf_document *document, const char *pointer,
+    const uint32_t *indices, size_t count, size_t limit)
+{
+    for (size_t i = 0; i < count; i++)
+        if (indices[i] >= limit)
+            return rbli_gltf_fail(document, pointer,
+                "index %u (element %zu) is out of range, there are %zu vertices", indices[i], i, limit);
+    return RBL_OK;
+}
+
+/// The slow way, for accessors with substitutes or without data.
+static rbl_status read_sparse_indices(rbli_gltf_document *document, size_t index, uint32_t *out)
+{
+    double *values = NULL;
+    rbl_status status = rbli_gltf_read_values(document, index, &values);
+    for (size_t i = 0; status == RBL_OK && i < document->accessors[index].count; i++)
+        out[i] = (uint32_t)values[i];
     rbli_free(document->ctx, values);
     return status;
 }
@@ -651,28 +721,29 @@ rbl_status rbli_gltf_read_indices(rbli_gltf_document *document, size_t index, si
 {
     const rbli_gltf_accessor *accessor = &document->accessors[index];
     rbl_status status = RBL_OK;
-    double *values = NULL;
-    uint32_t *indices = NULL;
+    uint32_t *indices = NULL, most = UINT32_MAX;
+    const uint8_t *bytes;
+    size_t stride;
     char pointer[40];
     snprintf(pointer, sizeof pointer, "/accessors/%zu", index);
     if (accessor->width != 1 || accessor->component == COMPONENT_FLOAT ||
         accessor->component == COMPONENT_I8 || accessor->component == COMPONENT_I16)
         return rbli_gltf_fail(document, pointer, "indices must be SCALAR of unsigned integers");
-    RBL_TRY(rbli_gltf_read_values(document, index, &values));
+    bool plain = accessor->view >= 0 && accessor->sparse_count == 0 && !accessor->normalized;
+    RBL_TRY(rbli_gltf_check_accessor(document, index));
+    if (plain)
+        RBL_TRY(locate(document, pointer, (size_t)accessor->view, accessor->offset, accessor->count,
+            component_bytes(accessor->component), &bytes, &stride));
     indices = rbli_alloc(document->ctx, accessor->count, sizeof *indices);
     RBL_TRY_ALLOC(indices);
-    for (size_t i = 0; i < accessor->count; i++) {
-        if (!(values[i] < (double)limit)) {
-            status = rbli_gltf_fail(document, pointer,
-                "index %.0f (element %zu) is out of range, there are %zu vertices", values[i], i, limit);
-            goto done;
-        }
-        indices[i] = (uint32_t)values[i];
-    }
+    if (plain)
+        most = decode_indices(bytes, stride, accessor->count, accessor->component, indices);
+    else
+        RBL_TRY(read_sparse_indices(document, index, indices));
+    if (most >= limit) RBL_TRY(check_indices(document, pointer, indices, accessor->count, limit));
     *out = indices;
     indices = NULL;
 done:
-    rbli_free(document->ctx, values);
     rbli_free(document->ctx, indices);
     return status;
 }

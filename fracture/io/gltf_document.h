@@ -89,6 +89,8 @@ rbl_status rbli_gltf_check_accessor(const rbli_gltf_document *document, size_t a
 /// Values of an accessor as [count][width] doubles, integers divided by their maximum where normalised; freed
 /// by the caller. RBL_ERR_PARSE where the accessor leaves its buffer.
 rbl_status rbli_gltf_read_values(rbli_gltf_document *document, size_t accessor, double **out);
+/// The same into memory of the caller for count · width of them.
+rbl_status rbli_gltf_read_values_into(rbli_gltf_document *document, size_t accessor, double *out);
 /// Values of an accessor of unsigned integers as indices below `limit`; freed by the caller.
 rbl_status rbli_gltf_read_indices(
     rbli_gltf_document *document, size_t accessor, size_t limit, uint32_t **out);

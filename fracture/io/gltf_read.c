@@ -321,11 +321,16 @@ static rbl_status read_triangles(gltf_reader *reader, const gltf_primitive *prim
 {
     rbl_status status = RBL_OK;
     uint32_t *indices = NULL;
-    uint32_t(*triangles)[3] = rbli_alloc(reader->ctx, primitive->triangle_count, sizeof *triangles);
-    RBL_TRY_ALLOC(triangles);
+    uint32_t(*triangles)[3] = NULL;
     if (primitive->indices >= 0)
         RBL_TRY(rbli_gltf_read_indices(
             &reader->document, (size_t)primitive->indices, primitive->vertex_count, &indices));
+    if (indices && primitive->mode == MODE_TRIANGLES) {
+        *out = (uint32_t(*)[3])indices;
+        return RBL_OK;
+    }
+    triangles = rbli_alloc(reader->ctx, primitive->triangle_count, sizeof *triangles);
+    RBL_TRY_ALLOC(triangles);
     for (size_t t = 0; t < primitive->triangle_count; t++) {
         size_t corners[3] = {3 * t, 3 * t + 1, 3 * t + 2};
         if (primitive->mode == MODE_STRIP) {
@@ -351,28 +356,29 @@ done:
 /// World positions of a primitive's vertices, behind those that are there.
 static rbl_status add_positions(gltf_reader *reader, const gltf_primitive *primitive, const gltf_node *node)
 {
-    double *values = NULL;
-    rbl_status status = rbli_gltf_read_values(&reader->document, (size_t)primitive->positions, &values);
-    if (status != RBL_OK) return status;
-    bool identity = rbli_transform_is_identity(node->world);
+    double(*positions)[3] = reader->builder.file.positions + reader->next_position;
+    rbl_status status =
+        rbli_gltf_read_values_into(&reader->document, (size_t)primitive->positions, positions[0]);
+    if (status != RBL_OK || rbli_transform_is_identity(node->world)) return status;
     for (size_t v = 0; v < primitive->vertex_count; v++) {
-        double *out = reader->builder.file.positions[reader->next_position + v];
-        if (identity) {
-            memcpy(out, values + 3 * v, 3 * sizeof *out);
-        } else {
-            rbli_transform_point(node->world, values + 3 * v, out);
-        }
+        double moved[3];
+        rbli_transform_point(node->world, positions[v], moved);
+        memcpy(positions[v], moved, sizeof moved);
     }
-    rbli_free(reader->ctx, values);
     return RBL_OK;
 }
 
 static rbl_status check_finite(gltf_reader *reader, const gltf_primitive *primitive, const gltf_node *node,
     const uint32_t (*triangles)[3])
 {
+    const double(*positions)[3] = (const double(*)[3])reader->builder.file.positions + reader->next_position;
+    double nothing = 0; /* 0 · x is 0, or not a number where x is not finite */
+    for (size_t v = 0; v < primitive->vertex_count; v++)
+        nothing += 0 * positions[v][0] + 0 * positions[v][1] + 0 * positions[v][2];
+    if (nothing == 0) return RBL_OK;
     for (size_t t = 0; t < primitive->triangle_count; t++)
         for (int k = 0; k < 3; k++) {
-            const double *p = reader->builder.file.positions[reader->next_position + triangles[t][k]];
+            const double *p = positions[triangles[t][k]];
             if (isfinite(p[0]) && isfinite(p[1]) && isfinite(p[2])) continue;
             char pointer[40];
             snprintf(pointer, sizeof pointer, "/accessors/%lld", (long long)primitive->positions);
@@ -522,7 +528,8 @@ static rbl_status add_primitive(gltf_reader *reader, const gltf_primitive *primi
         if (primitive->material >= 0)
             file->triangle_materials[out] = reader->material_of[primitive->material];
     }
-    RBL_TRY(add_directions(reader, primitive, node, (const uint32_t(*)[3])triangles, mirrored));
+    if (primitive->normals >= 0 || primitive->tangents >= 0)
+        RBL_TRY(add_directions(reader, primitive, node, (const uint32_t(*)[3])triangles, mirrored));
     RBL_TRY(add_colors_and_uvs(reader, primitive, (const uint32_t(*)[3])triangles, mirrored));
     reader->next_triangle += primitive->triangle_count;
     reader->next_position += primitive->vertex_count;

@@ -23,8 +23,8 @@ static rbl_status decode(
             made.width, made.height);
     if (made.width * made.height / MOST_PIXELS_A_BYTE > byte_count)
         return rbli_fail(ctx, RBL_ERR_PARSE,
-            "%s: the PNG is damaged: it says %zu × %zu pixels, more than %zu bytes can hold", path, made.width,
-            made.height, byte_count);
+            "%s: the PNG is damaged: it says %zu × %zu pixels, more than %zu bytes can hold", path,
+            made.width, made.height, byte_count);
     png->format = PNG_FORMAT_RGBA;
     RBL_TRY_ALLOC(made.pixels = rbli_alloc(ctx, 4 * made.width, made.height));
     if (!png_image_finish_read(png, NULL, made.pixels, 0, NULL)) {
