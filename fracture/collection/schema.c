@@ -250,6 +250,55 @@ static size_t list_of_value(const rbli_buffer *buffer, size_t value)
     return list;
 }
 
+/* Arrays are checked in parts without a branch, which compilers turn into vector code; where a part is bad, its
+ * first bad element is looked for. */
+
+enum { PART = 8192 };
+
+static size_t part_end(size_t begin, size_t count)
+{
+    return count - begin < PART ? count : begin + PART;
+}
+
+/// Numbers that are not finite have an exponent of ones: one more overflows into the sign.
+static bool are_doubles_finite(const double *values, size_t count)
+{
+    uint64_t any = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t bits;
+        memcpy(&bits, &values[i], sizeof bits);
+        any |= (bits & 0x7ff0000000000000u) + 0x0010000000000000u;
+    }
+    return any >> 63 == 0;
+}
+
+static bool are_floats_finite(const float *values, size_t count)
+{
+    uint32_t any = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t bits;
+        memcpy(&bits, &values[i], sizeof bits);
+        any |= (bits & 0x7f800000u) + 0x00800000u;
+    }
+    return any >> 31 == 0;
+}
+
+static bool are_bools(const uint8_t *values, size_t count)
+{
+    uint8_t any = 0;
+    for (size_t i = 0; i < count; i++)
+        any |= values[i];
+    return any <= 1;
+}
+
+static bool are_in_range(const int32_t *values, size_t count, int32_t least, int32_t most)
+{
+    int32_t outside = 0;
+    for (size_t i = 0; i < count; i++)
+        outside |= (values[i] < least) | (values[i] > most);
+    return !outside;
+}
+
 static rbl_status check_finite(rbl_context *ctx, const known_attribute *known, const rbli_buffer *buffer)
 {
     bool is_double;
@@ -259,11 +308,17 @@ static rbl_status check_finite(rbl_context *ctx, const known_attribute *known, c
         known->is_list ? rbli_buffer_offsets(buffer)[rbli_buffer_count(buffer)] : rbli_buffer_count(buffer);
     const double *doubles = rbli_buffer_data(buffer);
     const float *floats = rbli_buffer_data(buffer);
-    for (size_t i = 0; i < values * scalars; i++) {
-        if (rbli_poll(ctx, i) != RBL_OK) return RBL_ERR_CANCELLED;
-        if (!isfinite(is_double ? doubles[i] : (double)floats[i]))
-            return INVALID(ctx, "%s.%s: element %zu has a number that is not finite", known->group,
-                known->name, known->is_list ? list_of_value(buffer, i / scalars) : i / scalars);
+    for (size_t begin = 0, end; begin < values * scalars; begin = end) {
+        if (rbli_cancelled(ctx)) return RBL_ERR_CANCELLED;
+        end = part_end(begin, values * scalars);
+        if (is_double ? are_doubles_finite(doubles + begin, end - begin)
+                      : are_floats_finite(floats + begin, end - begin))
+            continue;
+        size_t i = begin;
+        while (isfinite(is_double ? doubles[i] : (double)floats[i]))
+            i++;
+        return INVALID(ctx, "%s.%s: element %zu has a number that is not finite", known->group, known->name,
+            known->is_list ? list_of_value(buffer, i / scalars) : i / scalars);
     }
     return RBL_OK;
 }
@@ -272,11 +327,14 @@ static rbl_status check_bools(rbl_context *ctx, const known_attribute *known, co
 {
     if (known->type != RBL_BOOL) return RBL_OK;
     const uint8_t *bytes = rbli_buffer_data(buffer);
-    for (size_t i = 0; i < rbli_buffer_count(buffer); i++) {
-        if (rbli_poll(ctx, i) != RBL_OK) return RBL_ERR_CANCELLED;
-        if (bytes[i] > 1)
-            return INVALID(
-                ctx, "%s.%s: element %zu is %u, not 0 or 1", known->group, known->name, i, bytes[i]);
+    for (size_t begin = 0, end; begin < rbli_buffer_count(buffer); begin = end) {
+        if (rbli_cancelled(ctx)) return RBL_ERR_CANCELLED;
+        end = part_end(begin, rbli_buffer_count(buffer));
+        if (are_bools(bytes + begin, end - begin)) continue;
+        size_t i = begin;
+        while (bytes[i] <= 1)
+            i++;
+        return INVALID(ctx, "%s.%s: element %zu is %u, not 0 or 1", known->group, known->name, i, bytes[i]);
     }
     return RBL_OK;
 }
@@ -340,11 +398,16 @@ static rbl_status check_types(rbl_context *ctx, const rbl_collection *collection
 static rbl_status check_range(rbl_context *ctx, const char *place, const int32_t *values, size_t count,
     size_t per_element, int32_t least, size_t limit)
 {
-    for (size_t i = 0; i < count * per_element; i++) {
-        if (rbli_poll(ctx, i) != RBL_OK) return RBL_ERR_CANCELLED;
-        if (values[i] < least || (values[i] >= 0 && (size_t)values[i] >= limit))
-            return INVALID(ctx, "%s: element %zu is %d, not in %d … %lld", place, i / per_element,
-                (int)values[i], (int)least, (long long)limit - 1);
+    int32_t most = limit > INT32_MAX ? INT32_MAX : (int32_t)limit - 1;
+    for (size_t begin = 0, end; begin < count * per_element; begin = end) {
+        if (rbli_cancelled(ctx)) return RBL_ERR_CANCELLED;
+        end = part_end(begin, count * per_element);
+        if (are_in_range(values + begin, end - begin, least, most)) continue;
+        size_t i = begin;
+        while (values[i] >= least && values[i] <= most)
+            i++;
+        return INVALID(ctx, "%s: element %zu is %d, not in %d … %lld", place, i / per_element, (int)values[i],
+            (int)least, (long long)limit - 1);
     }
     return RBL_OK;
 }
@@ -524,8 +587,8 @@ static rbl_status check_bounds(rbl_context *ctx, const asset *a, size_t g, doubl
         if (rbli_poll(ctx, v) != RBL_OK) return RBL_ERR_CANCELLED;
         for (int k = 0; k < 3; k++) {
             double x = a->position[v][k];
-            if (x < low[k]) low[k] = x;
-            if (x > high[k]) high[k] = x;
+            low[k] = x < low[k] ? x : low[k];
+            high[k] = x > high[k] ? x : high[k];
         }
     }
     for (int k = 0; k < 3; k++)

@@ -32,6 +32,8 @@ struct rbli_box_tree {
     int level_count;
     size_t level_start[MAX_LEVELS]; /* first pack of a level */
     size_t level_size[MAX_LEVELS];  /* boxes of a level */
+    flat_box *boxes;                /* [count] while it is built, */
+    rbli_keyed *keys;               /* [count] and these */
 };
 
 /// One box in all lanes.
@@ -112,22 +114,6 @@ static uint64_t morton_key(const flat_box *box)
     return key;
 }
 
-static rbl_status fit(const rbl_context *ctx, rbli_box_tree *tree, const double (*boxes)[2][3])
-{
-    double max[3] = {0}, extent = 0;
-    for (size_t i = 0; i < tree->count; i++) {
-        if (i % POLL == 0 && rbli_cancelled(ctx)) return RBL_ERR_CANCELLED;
-        for (int k = 0; k < 3; k++) {
-            if (i == 0 || boxes[i][0][k] < tree->origin[k]) tree->origin[k] = boxes[i][0][k];
-            if (i == 0 || boxes[i][1][k] > max[k]) max[k] = boxes[i][1][k];
-        }
-    }
-    for (int k = 0; k < 3; k++)
-        if (max[k] - tree->origin[k] > extent) extent = max[k] - tree->origin[k];
-    tree->scale = extent > 1e-300 ? 1 / extent : 1;
-    return RBL_OK;
-}
-
 /// Levels up to one of a single pack. @return the number of packs
 static size_t layout(rbli_box_tree *tree)
 {
@@ -164,7 +150,7 @@ static flat_box box_around(const box_pack *pack)
     return box;
 }
 
-static rbl_status fill_levels(const rbl_context *ctx, rbli_box_tree *tree, const double (*boxes)[2][3])
+static rbl_status fill_levels(const rbl_context *ctx, rbli_box_tree *tree)
 {
     for (int level = 0; level < tree->level_count; level++) {
         size_t size = tree->level_size[level], packs = (size + FAN - 1) / FAN;
@@ -174,8 +160,8 @@ static rbl_status fill_levels(const rbl_context *ctx, rbli_box_tree *tree, const
             if (i < size && level > 0) {
                 box = box_around(pack_of(tree, level - 1, i));
             } else if (i < size) {
-                if (i + AHEAD < size) __builtin_prefetch(boxes[tree->items[i + AHEAD]]);
-                box = flatten(tree, boxes[tree->items[i]][0], boxes[tree->items[i]][1]);
+                if (i + AHEAD < size) __builtin_prefetch(&tree->boxes[tree->items[i + AHEAD]]);
+                box = tree->boxes[tree->items[i]];
             }
             set_lane(&tree->packs[tree->level_start[level] + i / FAN], i % FAN, i < size ? &box : NULL);
         }
@@ -183,37 +169,78 @@ static rbl_status fill_levels(const rbl_context *ctx, rbli_box_tree *tree, const
     return RBL_OK;
 }
 
+rbl_status rbli_box_tree_begin(
+    rbl_context *ctx, const double min[3], const double max[3], size_t count, rbli_box_tree **out)
+{
+    rbl_status status = RBL_OK;
+    double extent = 0;
+    rbli_box_tree *tree = rbli_calloc(ctx, 1, sizeof *tree);
+    RBL_TRY_ALLOC(tree);
+    tree->count = count;
+    for (int k = 0; k < 3; k++) {
+        tree->origin[k] = min[k];
+        if (max[k] - min[k] > extent) extent = max[k] - min[k];
+    }
+    tree->scale = extent > 1e-300 ? 1 / extent : 1;
+    RBL_TRY_ALLOC(tree->boxes = rbli_alloc(ctx, count, sizeof *tree->boxes));
+    RBL_TRY_ALLOC(tree->keys = rbli_alloc(ctx, count, sizeof *tree->keys));
+    *out = tree;
+    tree = NULL;
+done:
+    rbli_box_tree_destroy(ctx, tree);
+    return status;
+}
+
+void rbli_box_tree_put(rbli_box_tree *tree, size_t item, const double min[3], const double max[3])
+{
+    flat_box flat = tree->boxes[item] = flatten(tree, min, max);
+    tree->keys[item] = (rbli_keyed){morton_key(&flat), (int32_t)item};
+}
+
+rbl_status rbli_box_tree_end(rbl_context *ctx, rbli_box_tree *tree)
+{
+    rbl_status status = RBL_OK;
+    size_t count = tree->count, total = layout(tree);
+    rbli_keyed *scratch = NULL;
+    RBL_TRY_ALLOC(tree->items = rbli_alloc(ctx, count, sizeof *tree->items));
+    RBL_TRY_ALLOC(scratch = rbli_alloc(ctx, count, sizeof *scratch));
+    RBL_TRY(rbli_radix_sort_polled(ctx, tree->keys, scratch, count));
+    for (size_t i = 0; i < count; i++)
+        tree->items[i] = tree->keys[i].index;
+    rbli_free(ctx, tree->keys); /* before the packs, which are as large */
+    rbli_free(ctx, scratch);
+    tree->keys = scratch = NULL;
+    RBL_TRY_ALLOC(tree->packs = rbli_alloc(ctx, total, sizeof *tree->packs));
+    RBL_TRY(fill_levels(ctx, tree));
+    rbli_free(ctx, tree->boxes);
+    tree->boxes = NULL;
+done:
+    rbli_free(ctx, scratch);
+    return status;
+}
+
 rbl_status rbli_box_tree_create(
     rbl_context *ctx, const double (*boxes)[2][3], size_t count, rbli_box_tree **out)
 {
     rbl_status status = RBL_OK;
-    rbli_keyed *keys = NULL, *scratch = NULL;
-    rbli_box_tree *tree = rbli_calloc(ctx, 1, sizeof *tree);
-    RBL_TRY_ALLOC(tree);
-    tree->count = count;
-    RBL_TRY(fit(ctx, tree, boxes));
-    size_t total = layout(tree);
-    RBL_TRY_ALLOC(tree->items = rbli_alloc(ctx, count, sizeof *tree->items));
-    RBL_TRY_ALLOC(keys = rbli_alloc(ctx, count, sizeof *keys));
-    RBL_TRY_ALLOC(scratch = rbli_alloc(ctx, count, sizeof *scratch));
+    rbli_box_tree *tree = NULL;
+    double min[3] = {0}, max[3] = {0};
+    for (size_t i = 0; i < count; i++) {
+        if (i % POLL == 0 && rbli_cancelled(ctx)) return RBL_ERR_CANCELLED;
+        for (int k = 0; k < 3; k++) {
+            if (i == 0 || boxes[i][0][k] < min[k]) min[k] = boxes[i][0][k];
+            if (i == 0 || boxes[i][1][k] > max[k]) max[k] = boxes[i][1][k];
+        }
+    }
+    RBL_TRY(rbli_box_tree_begin(ctx, min, max, count, &tree));
     for (size_t i = 0; i < count; i++) {
         if (i % POLL == 0 && rbli_cancelled(ctx)) RBL_TRY(RBL_ERR_CANCELLED);
-        flat_box flat = flatten(tree, boxes[i][0], boxes[i][1]);
-        keys[i] = (rbli_keyed){morton_key(&flat), (int32_t)i};
+        rbli_box_tree_put(tree, i, boxes[i][0], boxes[i][1]);
     }
-    RBL_TRY(rbli_radix_sort_polled(ctx, keys, scratch, count));
-    for (size_t i = 0; i < count; i++)
-        tree->items[i] = keys[i].index;
-    rbli_free(ctx, keys); /* before the packs, which are as large */
-    rbli_free(ctx, scratch);
-    keys = scratch = NULL;
-    RBL_TRY_ALLOC(tree->packs = rbli_alloc(ctx, total, sizeof *tree->packs));
-    RBL_TRY(fill_levels(ctx, tree, boxes));
+    RBL_TRY(rbli_box_tree_end(ctx, tree));
     *out = tree;
     tree = NULL;
 done:
-    rbli_free(ctx, keys);
-    rbli_free(ctx, scratch);
     rbli_box_tree_destroy(ctx, tree);
     return status;
 }
@@ -223,6 +250,8 @@ void rbli_box_tree_destroy(rbl_context *ctx, rbli_box_tree *tree)
     if (!tree) return;
     rbli_free(ctx, tree->items);
     rbli_free(ctx, tree->packs);
+    rbli_free(ctx, tree->boxes);
+    rbli_free(ctx, tree->keys);
     rbli_free(ctx, tree);
 }
 

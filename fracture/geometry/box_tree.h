@@ -19,6 +19,13 @@ rbl_status rbli_box_tree_create(
     rbl_context *ctx, const double (*boxes)[2][3], size_t count, rbli_box_tree **out);
 void rbli_box_tree_destroy(rbl_context *ctx, rbli_box_tree *tree); /* NULL is fine */
 
+/// The same box by box, so that no array of them is needed: begin, put every item once, end. All boxes lie in
+/// [min, max]. Until it has ended, a tree can only be destroyed.
+rbl_status rbli_box_tree_begin(
+    rbl_context *ctx, const double min[3], const double max[3], size_t count, rbli_box_tree **out);
+void rbli_box_tree_put(rbli_box_tree *tree, size_t item, const double min[3], const double max[3]);
+rbl_status rbli_box_tree_end(rbl_context *ctx, rbli_box_tree *tree);
+
 /// Called for an item; return false to end the query.
 typedef bool (*rbli_box_visit)(void *user, int32_t item);
 

@@ -328,37 +328,56 @@ static rbl_status run_special(
 
 /* All of them */
 
+static void bounds_of_grid(const repair *r, double min[3], double max[3])
+{
+    for (int k = 0; k < 3; k++)
+        min[k] = max[k] = r->positions.count ? r->grid[0][k] : 0;
+    for (size_t v = 1; v < r->positions.count; v++)
+        for (int k = 0; k < 3; k++) {
+            min[k] = r->grid[v][k] < min[k] ? r->grid[v][k] : min[k];
+            max[k] = r->grid[v][k] > max[k] ? r->grid[v][k] : max[k];
+        }
+}
+
+static void put_triangle(crosser *c, size_t item, const int32_t v[3])
+{
+    const double *p = c->r->grid[v[0]], *q = c->r->grid[v[1]], *o = c->r->grid[v[2]];
+    double min[3], max[3];
+    for (int k = 0; k < 3; k++) {
+        double low = p[k] < q[k] ? p[k] : q[k], high = p[k] < q[k] ? q[k] : p[k];
+        min[k] = o[k] < low ? o[k] : low;
+        max[k] = o[k] > high ? o[k] : high;
+    }
+    rbli_box_tree_put(c->tree, item, min, max);
+}
+
 static rbl_status build_tree(crosser *c)
 {
     rbl_status status = RBL_OK;
     repair *r = c->r;
-    double(*boxes)[2][3] = NULL;
+    double min[3], max[3];
     int32_t *triangles = NULL;
     size_t count = 0;
     RBL_TRY_ALLOC(triangles = rbli_alloc(r->ctx, r->triangles.count, sizeof *triangles));
-    RBL_TRY_ALLOC(boxes = rbli_alloc(r->ctx, r->triangles.count, sizeof *boxes));
     for (int32_t t = 0; t < (int32_t)r->triangles.count; t++) {
-        if (t % 4096 == 0 && rbli_cancelled(r->ctx)) RBL_TRY(RBL_ERR_CANCELLED);
-        if (!is_searched(&r->shells.data[r->shell_of[t]])) continue;
-        const int32_t *v = r->triangles.data[t].v;
-        const double *p = r->grid[v[0]], *q = r->grid[v[1]], *o = r->grid[v[2]];
-        for (int k = 0; k < 3; k++) {
-            double low = p[k] < q[k] ? p[k] : q[k], high = p[k] < q[k] ? q[k] : p[k];
-            boxes[count][0][k] = o[k] < low ? o[k] : low;
-            boxes[count][1][k] = o[k] > high ? o[k] : high;
-        }
-        triangles[count++] = t;
+        RBL_TRY(rbli_poll(r->ctx, (size_t)t));
+        if (is_searched(&r->shells.data[r->shell_of[t]])) triangles[count++] = t;
     }
-    RBL_TRY(rbli_box_tree_create(r->ctx, (const double(*)[2][3])boxes, count, &c->tree));
+    bounds_of_grid(r, min, max);
+    RBL_TRY(rbli_box_tree_begin(r->ctx, min, max, count, &c->tree));
+    for (size_t i = 0; i < count; i++) {
+        RBL_TRY(rbli_poll(r->ctx, i));
+        put_triangle(c, i, r->triangles.data[triangles[i]].v);
+    }
+    RBL_TRY(rbli_box_tree_end(r->ctx, c->tree));
     RBL_TRY_ALLOC(c->slots = rbli_alloc(r->ctx, count, sizeof *c->slots));
     for (size_t i = 0; i < count; i++) {
-        if (i % 4096 == 0 && rbli_cancelled(r->ctx)) RBL_TRY(RBL_ERR_CANCELLED);
+        RBL_TRY(rbli_poll(r->ctx, i));
         int32_t t = triangles[rbli_box_tree_items(c->tree)[i]];
         c->slots[i] = (cross_slot){.shell = r->shell_of[t], .triangle = t};
         memcpy(c->slots[i].v, r->triangles.data[t].v, sizeof c->slots[i].v);
     }
 done:
-    rbli_free(r->ctx, boxes);
     rbli_free(r->ctx, triangles);
     return status;
 }

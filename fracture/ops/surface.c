@@ -267,17 +267,23 @@ rbl_status rbli_surface_measure(rbl_context *ctx, rbl_collection *collection, si
     const int32_t(*faces)[3] = rbli_collection_read(collection, "face", "vertices", RBL_INT32_3);
     for (size_t g = first; g < rbli_collection_size(collection, "geometry"); g++) {
         if (g % 256 == 0 && rbli_cancelled(ctx)) RBL_TRY(RBL_ERR_CANCELLED);
-        double *lo = ((double(*)[3])low)[g], *hi = ((double(*)[3])high)[g], middle[3];
+        double lo[3], hi[3], middle[3];
         for (int k = 0; k < 3; k++) {
             lo[k] = vertex_count[g] ? HUGE_VAL : 0;
             hi[k] = vertex_count[g] ? -HUGE_VAL : 0;
-            for (int32_t v = 0; v < vertex_count[g]; v++) {
-                RBL_TRY(rbli_poll(ctx, (size_t)v));
-                double x = positions[vertex_start[g] + v][k];
-                if (x < lo[k]) lo[k] = x;
-                if (x > hi[k]) hi[k] = x;
+        }
+        for (int32_t v = vertex_start[g]; v < vertex_start[g] + vertex_count[g]; v++) {
+            RBL_TRY(rbli_poll(ctx, (size_t)v));
+            for (int k = 0; k < 3; k++) {
+                double x = positions[v][k];
+                lo[k] = x < lo[k] ? x : lo[k];
+                hi[k] = x > hi[k] ? x : hi[k];
             }
+        }
+        for (int k = 0; k < 3; k++) {
             middle[k] = lo[k] + (hi[k] - lo[k]) / 2;
+            ((double(*)[3])low)[g][k] = lo[k];
+            ((double(*)[3])high)[g][k] = hi[k];
         }
         RBL_TRY(closed_volume(
             ctx, positions, faces + face_start[g], (size_t)face_count[g], middle, &((double *)volume)[g]));
