@@ -1,7 +1,7 @@
 # Sourced by quickstart.sh and test.sh: need_packages NAME… installs the Debian packages that are not there yet.
 
 build_packages="gcc g++ meson ninja-build pkg-config python3 voro++-dev libqhull-dev libcjson-dev libuv1-dev libgmp-dev
-libxxhash-dev libzstd-dev libembree-dev libpng-dev libhiredis-dev"
+libxxhash-dev libzstd-dev libembree-dev libpng-dev libhiredis-dev libmeshoptimizer-dev"
 test_packages="libcmocka-dev clang clang-format libclang-rt-14-dev llvm python3-yaml libassimp-dev zlib1g-dev redis-tools"
 
 # For the page of `rubble view` and its tests, wherever they came from.

@@ -5,38 +5,39 @@
 
 #include "fracture/io/glb_writer.h"
 
-static rbl_status push_index(glb_writer *writer, primitive *out, uint32_t index)
-{
-    out->index_count++;
-    if (out->wide) return rbli_array_push(writer->ctx, &writer->indices32, index);
-    return rbli_array_push(writer->ctx, &writer->indices16, (uint16_t)index);
-}
-
 /// A mesh from points in the bone's frame; `*mesh` is its element of `hulls`.
 static rbl_status add_mesh(glb_writer *writer, size_t bone, const rbli_hull_view *hull, int32_t *mesh)
 {
     rbl_status status = RBL_OK;
-    rbl_context *ctx = writer->ctx;
     const double *center = writer->centers[bone];
     primitive out = {.material = -1,
-        .first_vertex = writer->hull_positions.count / 3,
+        .streams = 1u << GLB_HULL,
         .vertex_count = hull->point_count,
+        .index_count = 3 * hull->triangle_count,
         .wide = hull->point_count > MOST_SHORT_VERTICES};
-    out.first_index = out.wide ? writer->indices32.count : writer->indices16.count;
-    RBL_TRY(rbli_array_reserve(ctx, &writer->hull_positions, 3 * hull->point_count));
+    const int stream = out.wide ? GLB_INDEX32 : GLB_INDEX16;
+    void *room, *indices;
+    out.first[GLB_HULL] = (uint32_t)(writer->streams[GLB_HULL].count / writer->streams[GLB_HULL].stride);
+    out.first_index = writer->streams[stream].count / writer->streams[stream].stride;
+    RBL_TRY(rbli_glb_room(writer, GLB_HULL, hull->point_count, &room));
+    RBL_TRY(rbli_glb_room(writer, stream, out.index_count, &indices));
+    float(*points)[3] = room;
     for (size_t i = 0; i < hull->point_count; i++)
         for (int k = 0; k < 3; k++) {
             float x = (float)(hull->points[i][k] - center[k]);
-            if (!isfinite(x)) x = 0;
-            if (i == 0 || x < out.min[k]) out.min[k] = x;
-            if (i == 0 || x > out.max[k]) out.max[k] = x;
-            writer->hull_positions.data[writer->hull_positions.count++] = x;
+            points[i][k] = isfinite(x) ? x : 0;
+            if (i == 0 || (double)points[i][k] < out.min[k]) out.min[k] = (double)points[i][k];
+            if (i == 0 || (double)points[i][k] > out.max[k]) out.max[k] = (double)points[i][k];
         }
-    for (size_t t = 0; t < hull->triangle_count; t++)
-        for (int c = 0; c < 3; c++)
-            RBL_TRY(push_index(writer, &out, (uint32_t)hull->triangles[t][c]));
+    for (size_t i = 0; i < out.index_count; i++) {
+        int32_t index = hull->triangles[i / 3][i % 3];
+        if (out.wide)
+            ((uint32_t *)indices)[i] = (uint32_t)index;
+        else
+            ((uint16_t *)indices)[i] = (uint16_t)index;
+    }
     *mesh = (int32_t)writer->hulls.count;
-    RBL_TRY(rbli_array_push(ctx, &writer->hulls, out));
+    RBL_TRY(rbli_array_push(writer->ctx, &writer->hulls, out));
 done:
     return status;
 }
@@ -93,7 +94,8 @@ static rbl_status add_hull_colliders(glb_writer *writer, size_t bone, const rbli
 {
     static const double zero[3] = {0, 0, 0};
     rbl_status status = RBL_OK;
-    glb_collider collider = {.node = (int32_t)bone, .shape = -1};
+    glb_collider collider = {
+        .node = writer->mesh_nodes ? writer->mesh_nodes[bone] : (int32_t)bone, .shape = -1};
     if (body->hull_count == 0 && writer->mesh_of_bone[bone] >= 0)
         return place_collider(writer, bone, &collider, true, zero, -1);
     for (size_t i = 0; i < body->hull_count; i++) {
@@ -133,7 +135,7 @@ static rbl_status add_physics(glb_writer *writer, size_t bone, const rbli_body *
 static rbl_status add_named(glb_writer *writer, size_t bone, const rbli_body *body)
 {
     rbl_status status = RBL_OK;
-    bool ucx = writer->form == RBLI_COLLIDERS_UCX, hulls = body->shape == RBLI_SHAPE_HULLS;
+    bool ucx = writer->options.colliders == RBLI_COLLIDERS_UCX, hulls = body->shape == RBLI_SHAPE_HULLS;
     size_t count = hulls ? body->hull_count : 1;
     for (size_t i = 0; i < count; i++) {
         rbli_shape_mesh shape;
@@ -165,8 +167,10 @@ rbl_status rbli_glb_add_colliders(glb_writer *writer)
     rbl_status status = RBL_OK;
     rbl_context *ctx = writer->ctx;
     const rbli_asset_view *view = &writer->view;
-    bool khr = writer->form == RBLI_COLLIDERS_KHR;
-    if (!khr && writer->form != RBLI_COLLIDERS_UCX && writer->form != RBLI_COLLIDERS_GODOT) return RBL_OK;
+    bool khr = writer->options.colliders == RBLI_COLLIDERS_KHR;
+    if (!khr && writer->options.colliders != RBLI_COLLIDERS_UCX &&
+        writer->options.colliders != RBLI_COLLIDERS_GODOT)
+        return RBL_OK;
     RBL_TRY(rbli_body_view_init(ctx, view, &writer->bodies));
     if (khr) {
         RBL_TRY_ALLOC(
@@ -250,20 +254,34 @@ void rbli_glb_put_body(const glb_writer *writer, rbli_text_out *json, size_t bon
     rbli_put(json, "}}");
 }
 
+/// An array of those names that are not NULL; nothing when there is none.
+static void put_names(rbli_text_out *json, const char *key, const char *const *names, size_t count)
+{
+    bool any = false;
+    for (size_t i = 0; i < count; i++) {
+        if (!names[i]) continue;
+        rbli_put(json, any ? "," : key);
+        rbli_put_json_string(json, names[i]);
+        any = true;
+    }
+    if (any) rbli_put(json, "]");
+}
+
 void rbli_glb_put_extensions(const glb_writer *writer, rbli_text_out *json)
 {
     bool any = writer->report.colliders > 0;
     for (size_t b = 0; writer->body_of_bone && b < writer->view.bone_count && !any; b++)
         any = writer->body_of_bone[b].moves;
-    any = any && writer->form == RBLI_COLLIDERS_KHR;
-    if (!any && !writer->texture_transforms) return;
-    rbli_put(json, ",\"extensionsUsed\":[");
-    if (writer->texture_transforms)
-        rbli_put(json, any ? "\"KHR_texture_transform\"," : "\"KHR_texture_transform\"]");
-    if (!any) return;
-    if (writer->shapes.count > 0) rbli_put(json, "\"KHR_implicit_shapes\",");
-    rbli_put(json, "\"KHR_physics_rigid_bodies\"]");
-    if (writer->shapes.count == 0) return;
+    any = any && writer->options.colliders == RBLI_COLLIDERS_KHR;
+    const char *const used[] = {
+        writer->options.compression == RBLI_GLB_MESHOPT ? "EXT_meshopt_compression" : NULL,
+        any && writer->shapes.count > 0 ? "KHR_implicit_shapes" : NULL,
+        writer->step > 0 ? "KHR_mesh_quantization" : NULL, any ? "KHR_physics_rigid_bodies" : NULL,
+        writer->texture_transforms ? "KHR_texture_transform" : NULL};
+    put_names(json, ",\"extensionsUsed\":[", used, sizeof used / sizeof *used);
+    const char *const required[] = {used[0], used[2]};
+    put_names(json, ",\"extensionsRequired\":[", required, sizeof required / sizeof *required);
+    if (!any || writer->shapes.count == 0) return;
     rbli_put(json, ",\"extensions\":{\"KHR_implicit_shapes\":{\"shapes\":[");
     for (size_t i = 0; i < writer->shapes.count; i++) {
         const glb_shape *shape = &writer->shapes.data[i];
@@ -288,5 +306,4 @@ void rbli_glb_free_colliders(glb_writer *writer)
     rbli_free(ctx, writer->shapes.data);
     rbli_free(ctx, writer->extras.data);
     rbli_free(ctx, writer->hulls.data);
-    rbli_free(ctx, writer->hull_positions.data);
 }

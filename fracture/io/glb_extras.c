@@ -12,7 +12,8 @@ static void put_number(rbli_text_out *json, const char *key, double value)
     rbli_put_double(json, value);
 }
 
-void rbli_glb_put_bone_extras(const glb_writer *writer, rbli_text_out *json, size_t bone)
+void rbli_glb_put_bone_extras(
+    const glb_writer *writer, const glb_facts *facts, rbli_text_out *json, size_t bone)
 {
     const rbli_asset_view *view = &writer->view;
     const rbl_collection *c = view->collection;
@@ -33,6 +34,7 @@ void rbli_glb_put_bone_extras(const glb_writer *writer, rbli_text_out *json, siz
     if (thresholds) put_number(json, ",\"damage_threshold\":", thresholds[bone]);
     if (anchored && anchored[bone]) rbli_put(json, ",\"anchored\":true");
     if (sheet) rbli_put(json, ",\"sheet\":true");
+    rbli_glb_put_facts(facts, json, bone);
     rbli_put(json, "}");
 }
 

@@ -43,7 +43,7 @@ static rbl_status use_texture(glb_writer *writer, int32_t index)
     if (index < 0 || writer->texture_numbers[index] >= 0) return RBL_OK;
     glb_texture out = {.texture = rbli_texture_get(collection, (size_t)index)};
     int32_t image = out.texture.image;
-    if (image < 0 || out.texture.uv_set >= writer->uv_sets) return RBL_OK;
+    if (image < 0 || out.texture.uv_set >= writer->split.uv_sets) return RBL_OK;
     rbli_image_view bytes = rbli_image_get(collection, (size_t)image);
     if (!can_hold(&bytes)) {
         writer->report.left_out_images += writer->image_numbers[image] == -1;

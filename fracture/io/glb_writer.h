@@ -6,26 +6,65 @@
 #include "fracture/collection/material.h"
 #include "fracture/io/body_view.h"
 #include "fracture/io/text_out.h"
+#include "fracture/io/vertex_split.h"
 #include "fracture/io/write.h"
 
 enum {
+    COMPONENT_I8 = 5120,
+    COMPONENT_U8 = 5121,
+    COMPONENT_I16 = 5122,
     COMPONENT_U16 = 5123,
     COMPONENT_U32 = 5125,
     COMPONENT_FLOAT = 5126,
-    TARGET_VERTICES = 34962,
-    TARGET_INDICES = 34963,
     MOST_SHORT_VERTICES = 65535, /* index 65535 would restart a primitive */
 };
 
-typedef RBLI_ARRAY(float) float_array;
+/// What the binary chunk holds, in this order; each that is not empty is one buffer view.
+enum {
+    GLB_POSITION,
+    GLB_NORMAL,
+    GLB_NORMAL_LENGTH, /* attribute _NORMAL_LENGTH: of normals that a cut interpolated */
+    GLB_TANGENT,
+    GLB_COLOR,
+    GLB_UV,
+    GLB_SHORT_UV = GLB_UV + RBLI_PIECE_UV_SETS, /* instead of GLB_UV, where all are from 0 to 1 */
+    GLB_HULL = GLB_SHORT_UV + RBLI_PIECE_UV_SETS,
+    GLB_INDEX32,
+    GLB_INDEX16,
+    GLB_STREAMS
+};
+
+/// A part of a stream. Streams are lists of these, because growing an array would move it.
+typedef struct glb_block {
+    uint8_t *data;
+    size_t start, count, capacity; /* bytes; start: those of the blocks before */
+} glb_block;
+
+typedef struct glb_stream {
+    RBLI_ARRAY(glb_block) blocks;
+    size_t count;         /* bytes */
+    size_t stride;        /* of an element */
+    int component, width; /* numbers of an element */
+    bool normalized;
+    uint8_t *packed; /* the same encoded by meshoptimizer, or NULL */
+    size_t packed_count;
+} glb_stream;
 
 typedef struct primitive {
     int32_t material; /* or −1 */
-    size_t first_vertex, vertex_count;
-    size_t first_index, index_count; /* in the 16-bit or the 32-bit array */
-    bool wide;
-    float min[3], max[3];
+    bool wide;        /* indices are in GLB_INDEX32 */
+    uint32_t streams; /* a bit for each that has its vertices */
+    size_t vertex_count, index_count, first_index;
+    uint32_t first[GLB_INDEX32]; /* element of each of these streams */
+    double min[3], max[3];       /* of positions as they are in the file */
 } primitive;
+
+/// One or more pieces with the same geometry.
+typedef struct glb_mesh {
+    size_t first_primitive, primitive_count;
+    size_t bone; /* the first with it gives the name */
+    rbli_hash hash;
+} glb_mesh;
 
 /// What the extension of a node says of its collider.
 typedef struct glb_collider {
@@ -51,6 +90,7 @@ typedef enum glb_place { GLB_BELOW_PIECE, GLB_BESIDE_PIECE, GLB_OUTSIDE_OF_SCENE
 typedef struct glb_extra {
     glb_place place;
     int32_t bone, mesh; /* element of `hulls`, or −1 */
+    bool own_mesh;      /* the piece's mesh, whose numbers are steps */
     glb_collider collider;
     double translation[3];
     const char *prefix, *suffix; /* around the bone's name */
@@ -69,35 +109,30 @@ typedef struct glb_texture {
 
 typedef struct glb_writer {
     rbl_context *ctx;
+    rbli_glb_options options;
     rbli_asset_view view;
-    int uv_sets;
-    bool tangents;
+    rbli_vertex_split split;
     double (*centers)[3];  /* of bones, in their frames; zero for those without mesh */
-    size_t *mesh_ends;     /* [bone] primitives up to and with this bone */
     int32_t *mesh_of_bone; /* or −1 */
-    int32_t mesh_count;
-    size_t faces_done, face_total;
-    float_array positions, normals, tangents_out, colors, uvs[RBLI_PIECE_UV_SETS];
-    RBLI_ARRAY(uint16_t) indices16;
-    RBLI_ARRAY(uint32_t) indices32;
+    glb_stream streams[GLB_STREAMS];
     RBLI_ARRAY(primitive) primitives;
+    RBLI_ARRAY(glb_mesh) meshes;
+    int32_t *mesh_slots; /* by hash: a mesh, or −1 */
+    size_t mesh_slot_count;
+    int32_t *mesh_nodes; /* [bone] that of its quantized mesh; NULL: the bone has its mesh itself */
+    double step;         /* of quantized positions, a power of two; 0: they are floats */
     /* scratch of one piece */
-    int32_t piece_vertex; /* its first */
-    float (*local)[3];    /* positions of its vertices */
-    int32_t *first_face;  /* [material + 1] first face with it, or −1 */
-    int32_t *next_face;   /* [face of the piece] the next with the same material, or −1 */
-    int32_t *used;        /* materials of the piece, ascending */
-    uint32_t *slots;
-    size_t *vertex_corners; /* a corner of each vertex of the primitive */
-    size_t slot_count;
+    uint8_t *local;      /* positions of its vertices as they are in the file */
+    int32_t *first_face; /* [material + 1] first face with it, or −1 */
+    int32_t *next_face;  /* [face of the piece] the next with the same material, or −1 */
+    int32_t *used;       /* materials of the piece, ascending */
+    uint32_t *indices;   /* of a primitive */
     /* colliders */
-    rbli_collider_form form;
     rbli_body_view bodies;
     glb_body *body_of_bone; /* [bone], khr_physics alone */
     RBLI_ARRAY(glb_shape) shapes;
     RBLI_ARRAY(glb_extra) extras;
     RBLI_ARRAY(primitive) hulls; /* meshes after those of the pieces */
-    float_array hull_positions;
     /* textures */
     int32_t *texture_numbers; /* [texture] number in the file, or −1 */
     int32_t *image_numbers;   /* [image] the same; −2: of a kind that GLB cannot hold */
@@ -108,6 +143,45 @@ typedef struct glb_writer {
     rbli_glb_report report;
 } glb_writer;
 
+/// Room for `count` more elements of a stream in one block, which are counted. @return RBL_OK · RBL_ERR_NO_MEMORY
+rbl_status rbli_glb_room(glb_writer *writer, int stream, size_t count, void **out);
+void rbli_glb_free_streams(glb_writer *writer);
+/// Sets what the streams hold.
+void rbli_glb_init_streams(glb_writer *writer);
+/// Moves the vertices of the geometry to where the file has them, into `local`, around the bone's centre.
+void rbli_glb_place(glb_writer *writer, size_t bone);
+/// Appends the vertices that `split` has, and `count` indices, as a primitive.
+rbl_status rbli_glb_add_primitive(glb_writer *writer, int32_t material, uint32_t *indices, size_t count);
+/// Ends a piece: its primitives, from `first` on, are a mesh, unless there is one with the same bytes.
+rbl_status rbli_glb_end_mesh(glb_writer *writer, size_t bone, size_t first);
+
+/// Orders triangles and vertices of a primitive for the codecs: `indices` change, `split` gets the new order.
+rbl_status rbli_glb_reorder(glb_writer *writer, uint32_t *indices, size_t count);
+/// Encodes all streams.
+rbl_status rbli_glb_pack(glb_writer *writer);
+
+/// Appends nodes, meshes, views, accessors and buffers of the document.
+rbl_status rbli_glb_put_document(glb_writer *writer, rbli_text_out *json);
+/// Bytes of the binary chunk, without padding at its end.
+size_t rbli_glb_binary_bytes(const glb_writer *writer);
+
+/// What pieces know of themselves, for extras of nodes. Zero-initialised.
+typedef struct glb_facts {
+    double *volumes;       /* [bone] in the world, sums for clusters */
+    size_t *contact_start; /* [bone_count + 1] */
+    struct glb_contact {
+        int32_t bone;
+        double area;
+    } * contacts;
+    const int32_t *level;
+    const double *mass, *threshold; /* these may be NULL */
+    const bool *anchored;
+} glb_facts;
+rbl_status rbli_glb_facts_init(glb_writer *writer, glb_facts *out);
+void rbli_glb_facts_free(glb_writer *writer, glb_facts *facts);
+/// Appends `,"rubble":{…}`.
+void rbli_glb_put_facts(const glb_facts *facts, rbli_text_out *json, size_t bone);
+
 /// Numbers what materials need of textures, samplers and images. Call it after all pieces were added.
 rbl_status rbli_glb_collect_textures(glb_writer *writer);
 /// Appends materials, textures, samplers and images, whose buffer views begin at `first_image_view`.
@@ -115,7 +189,8 @@ void rbli_glb_put_materials(const glb_writer *writer, rbli_text_out *json, size_
 void rbli_glb_free_textures(glb_writer *writer);
 
 /// Appends `,"extras":{…}` of a bone's node, and of the scene when there are connections.
-void rbli_glb_put_bone_extras(const glb_writer *writer, rbli_text_out *json, size_t bone);
+void rbli_glb_put_bone_extras(
+    const glb_writer *writer, const glb_facts *facts, rbli_text_out *json, size_t bone);
 /// @return RBL_OK · RBL_ERR_COLLECTION (a connection of bones that are not there) · RBL_ERR_CANCELLED
 rbl_status rbli_glb_put_scene_extras(const glb_writer *writer, rbli_text_out *json);
 

@@ -3,6 +3,7 @@
 /// allocated.
 
 #include "fracture/io/gltf_document.h"
+#include "fracture/io/write.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -115,7 +116,7 @@ const char *rbli_gltf_string(const cJSON *object, const char *key)
 }
 
 /// object[key] as a whole number of at most 2^53; `missing` when it is not there.
-static rbl_status read_size(const rbli_gltf_document *document, const cJSON *object, const char *pointer,
+rbl_status rbli_gltf_size(const rbli_gltf_document *document, const cJSON *object, const char *pointer,
     const char *key, size_t missing, size_t *out)
 {
     const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, key);
@@ -136,7 +137,7 @@ rbl_status rbli_gltf_index(const rbli_gltf_document *document, const cJSON *obje
     *out = RBLI_GLTF_NONE;
     if (!cJSON_GetObjectItemCaseSensitive(object, key)) return RBL_OK;
     size_t value;
-    rbl_status status = read_size(document, object, pointer, key, 0, &value);
+    rbl_status status = rbli_gltf_size(document, object, pointer, key, 0, &value);
     if (status != RBL_OK) return status;
     if (value >= limit)
         return rbli_gltf_fail(
@@ -199,14 +200,15 @@ static rbl_status read_views(rbli_gltf_document *document)
             goto done;
         }
         view->buffer = (size_t)buffer;
-        RBL_TRY(read_size(document, list.items[i], pointer, "byteOffset", 0, &view->offset));
-        RBL_TRY(read_size(document, list.items[i], pointer, "byteLength", 0, &view->length));
-        RBL_TRY(read_size(document, list.items[i], pointer, "byteStride", 0, &view->stride));
+        RBL_TRY(rbli_gltf_size(document, list.items[i], pointer, "byteOffset", 0, &view->offset));
+        RBL_TRY(rbli_gltf_size(document, list.items[i], pointer, "byteLength", 0, &view->length));
+        RBL_TRY(rbli_gltf_size(document, list.items[i], pointer, "byteStride", 0, &view->stride));
         if (view->stride > 255) {
             status = rbli_gltf_fail(
                 document, pointer, "\"byteStride\" is %zu, at most 252 expected", view->stride);
             goto done;
         }
+        RBL_TRY(rbli_gltf_read_packed(document, list.items[i], pointer, view));
     }
 done:
     rbli_free(document->ctx, list.items);
@@ -220,14 +222,14 @@ static rbl_status read_sparse(
     const cJSON *indices = cJSON_GetObjectItemCaseSensitive(sparse, "indices");
     const cJSON *values = cJSON_GetObjectItemCaseSensitive(sparse, "values");
     size_t component;
-    RBL_TRY(read_size(document, sparse, pointer, "count", 0, &accessor->sparse_count));
+    RBL_TRY(rbli_gltf_size(document, sparse, pointer, "count", 0, &accessor->sparse_count));
     RBL_TRY(rbli_gltf_index(
         document, indices, pointer, "bufferView", document->view_count, &accessor->sparse_index_view));
-    RBL_TRY(read_size(document, indices, pointer, "byteOffset", 0, &accessor->sparse_index_offset));
-    RBL_TRY(read_size(document, indices, pointer, "componentType", 0, &component));
+    RBL_TRY(rbli_gltf_size(document, indices, pointer, "byteOffset", 0, &accessor->sparse_index_offset));
+    RBL_TRY(rbli_gltf_size(document, indices, pointer, "componentType", 0, &component));
     RBL_TRY(rbli_gltf_index(
         document, values, pointer, "bufferView", document->view_count, &accessor->sparse_value_view));
-    RBL_TRY(read_size(document, values, pointer, "byteOffset", 0, &accessor->sparse_value_offset));
+    RBL_TRY(rbli_gltf_size(document, values, pointer, "byteOffset", 0, &accessor->sparse_value_offset));
     accessor->sparse_index_component = component <= COMPONENT_U32 ? (int)component : 0;
     bool known = component == COMPONENT_U8 || component == COMPONENT_U16 || component == COMPONENT_U32;
     if (!known || accessor->sparse_index_view < 0 || accessor->sparse_value_view < 0)
@@ -243,9 +245,9 @@ static rbl_status read_accessor(
     rbl_status status = RBL_OK;
     size_t component;
     RBL_TRY(rbli_gltf_index(document, item, pointer, "bufferView", document->view_count, &accessor->view));
-    RBL_TRY(read_size(document, item, pointer, "byteOffset", 0, &accessor->offset));
-    RBL_TRY(read_size(document, item, pointer, "count", 0, &accessor->count));
-    RBL_TRY(read_size(document, item, pointer, "componentType", 0, &component));
+    RBL_TRY(rbli_gltf_size(document, item, pointer, "byteOffset", 0, &accessor->offset));
+    RBL_TRY(rbli_gltf_size(document, item, pointer, "count", 0, &accessor->count));
+    RBL_TRY(rbli_gltf_size(document, item, pointer, "componentType", 0, &component));
     accessor->component = component <= COMPONENT_FLOAT ? (int)component : 0;
     accessor->normalized = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(item, "normalized"));
     const char *type = rbli_gltf_string(item, "type");
@@ -290,6 +292,7 @@ static bool is_harmless(const char *extension)
         "EXT_texture_webp", "EXT_texture_avif", "MSFT_texture_dds", "EXT_lights_image_based",
         "KHR_node_visibility", "FB_ngon_encoding"};
     if (strncmp(extension, "KHR_materials_", 14) == 0) return true;
+    if (strcmp(extension, "EXT_meshopt_compression") == 0) return rbli_glb_has_meshopt();
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(extension, names[i]) == 0) return true;
     return false;
@@ -355,6 +358,8 @@ void rbli_gltf_document_free(rbli_gltf_document *document)
         rbli_free(ctx, document->buffers[i].owned);
     rbli_free(ctx, document->buffers);
     rbli_free(ctx, document->buffer_items.items);
+    for (size_t i = 0; i < document->view_count; i++)
+        rbli_free(ctx, document->views[i].packed.bytes);
     rbli_free(ctx, document->views);
     rbli_free(ctx, document->accessors);
     rbli_free(ctx, document->nodes.items);
@@ -497,7 +502,7 @@ static rbl_status load_buffer(rbli_gltf_document *document, size_t index)
     }
     if (status != RBL_OK) return status;
     size_t length;
-    status = read_size(document, item, pointer, "byteLength", 0, &length);
+    status = rbli_gltf_size(document, item, pointer, "byteLength", 0, &length);
     if (status != RBL_OK) return status;
     if (length > buffer->count)
         return rbli_gltf_fail(
@@ -509,17 +514,22 @@ static rbl_status load_buffer(rbli_gltf_document *document, size_t index)
 rbl_status rbli_gltf_view_bytes(
     rbli_gltf_document *document, size_t view_index, const uint8_t **out, size_t *out_bytes)
 {
-    const rbli_gltf_view *view = &document->views[view_index];
-    rbl_status status = load_buffer(document, view->buffer);
+    rbli_gltf_view *view = &document->views[view_index];
+    size_t at = view->packed.used ? view->packed.buffer : view->buffer;
+    char pointer[40];
+    snprintf(pointer, sizeof pointer, "/bufferViews/%zu", view_index);
+    rbl_status status = load_buffer(document, at);
     if (status != RBL_OK) return status;
-    const rbli_gltf_buffer *buffer = &document->buffers[view->buffer];
-    if (view->offset > buffer->count || view->length > buffer->count - view->offset) {
-        char pointer[40];
-        snprintf(pointer, sizeof pointer, "/bufferViews/%zu", view_index);
-        return rbli_gltf_fail(document, pointer, "it leaves its buffer of %zu bytes", buffer->count);
-    }
-    *out = buffer->bytes + view->offset;
+    const rbli_gltf_buffer *buffer = &document->buffers[at];
     *out_bytes = view->length;
+    if (view->packed.used) {
+        status = rbli_gltf_unpack(document, pointer, view, buffer);
+        *out = view->packed.bytes;
+        return status;
+    }
+    if (view->offset > buffer->count || view->length > buffer->count - view->offset)
+        return rbli_gltf_fail(document, pointer, "it leaves its buffer of %zu bytes", buffer->count);
+    *out = buffer->bytes + view->offset;
     return RBL_OK;
 }
 
@@ -556,16 +566,13 @@ static rbl_status locate(rbli_gltf_document *document, const char *pointer, size
     size_t count, size_t element_bytes, const uint8_t **out, size_t *out_stride)
 {
     const rbli_gltf_view *view = &document->views[view_index];
+    const uint8_t *bytes;
+    size_t byte_count;
     rbl_status status = check_extent(document, pointer, view_index, offset, count, element_bytes);
+    if (status == RBL_OK) status = rbli_gltf_view_bytes(document, view_index, &bytes, &byte_count);
     if (status != RBL_OK) return status;
-    status = load_buffer(document, view->buffer);
-    if (status != RBL_OK) return status;
-    const rbli_gltf_buffer *buffer = &document->buffers[view->buffer];
-    if (view->offset > buffer->count || view->length > buffer->count - view->offset)
-        return rbli_gltf_fail(
-            document, pointer, "bufferView %zu leaves its buffer of %zu bytes", view_index, buffer->count);
     *out_stride = view->stride ? view->stride : element_bytes;
-    *out = buffer->bytes + view->offset + (count ? offset : 0);
+    *out = bytes + (count ? offset : 0);
     return RBL_OK;
 }
 

@@ -20,8 +20,17 @@ typedef struct rbli_gltf_buffer {
     bool loaded;
 } rbli_gltf_buffer;
 
+/// EXT_meshopt_compression of a view.
+typedef struct rbli_gltf_packed {
+    bool used;
+    size_t buffer, offset, length, stride, count;
+    int mode, filter;
+    uint8_t *bytes; /* decoded; NULL at first */
+} rbli_gltf_packed;
+
 typedef struct rbli_gltf_view {
     size_t buffer, offset, length, stride; /* stride 0: tightly packed */
+    rbli_gltf_packed packed;
 } rbli_gltf_view;
 
 enum { RBLI_GLTF_NONE = -1 };
@@ -66,6 +75,9 @@ rbl_status rbli_gltf_fail(const rbli_gltf_document *document, const char *pointe
 /// object[key] as an index below `limit`; RBLI_GLTF_NONE when missing.
 rbl_status rbli_gltf_index(const rbli_gltf_document *document, const cJSON *object, const char *pointer,
     const char *key, size_t limit, int64_t *out);
+/// object[key] as a whole number of at least 0, `missing` where there is none.
+rbl_status rbli_gltf_size(const rbli_gltf_document *document, const cJSON *object, const char *pointer,
+    const char *key, size_t missing, size_t *out);
 /// object[key] as exactly `count` finite numbers; *found false and out untouched when missing.
 rbl_status rbli_gltf_numbers(const rbli_gltf_document *document, const cJSON *object, const char *pointer,
     const char *key, size_t count, double *out, bool *found);
@@ -74,6 +86,12 @@ const char *rbli_gltf_string(const cJSON *object, const char *key);
 /// Percent-decodes a relative URI into a file name. NULL without memory.
 char *rbli_gltf_decode_uri(rbl_context *ctx, const char *uri);
 
+/// Reads the compression of a view, if it has one that this build can decode.
+rbl_status rbli_gltf_read_packed(
+    const rbli_gltf_document *document, const cJSON *item, const char *pointer, rbli_gltf_view *view);
+/// Decodes a view out of its (loaded) buffer, once.
+rbl_status rbli_gltf_unpack(const rbli_gltf_document *document, const char *pointer, rbli_gltf_view *view,
+    const rbli_gltf_buffer *buffer);
 /// Bytes of a buffer view, borrowed from the document. RBL_ERR_PARSE where it leaves its buffer.
 rbl_status rbli_gltf_view_bytes(
     rbli_gltf_document *document, size_t view, const uint8_t **out, size_t *out_bytes);

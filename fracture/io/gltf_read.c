@@ -12,7 +12,7 @@
 enum { MODE_TRIANGLES = 4, MODE_STRIP = 5, MODE_FAN = 6 };
 
 typedef struct gltf_primitive {
-    int64_t positions, normals, tangents, colors, indices, material; /* or RBLI_GLTF_NONE */
+    int64_t positions, normals, normal_lengths, tangents, colors, indices, material; /* or RBLI_GLTF_NONE */
     int64_t uvs[RBLI_MESH_FILE_UV_SETS];
     int mode;
     bool
@@ -68,6 +68,8 @@ static rbl_status read_attributes(
     rbl_status status = RBL_OK;
     size_t count = primitive->vertex_count;
     RBL_TRY(read_attribute(reader, attributes, pointer, "NORMAL", 3, 3, count, &primitive->normals));
+    RBL_TRY(read_attribute(
+        reader, attributes, pointer, "_NORMAL_LENGTH", 1, 1, count, &primitive->normal_lengths));
     RBL_TRY(read_attribute(reader, attributes, pointer, "TANGENT", 4, 4, count, &primitive->tangents));
     RBL_TRY(read_attribute(reader, attributes, pointer, "COLOR_0", 3, 4, count, &primitive->colors));
     for (size_t set = 0; set < RBLI_MESH_FILE_UV_SETS; set++) {
@@ -433,16 +435,26 @@ static size_t corner_slot(bool mirrored, size_t k)
     return mirrored && k > 0 ? 3 - k : k;
 }
 
+/// A normal that a cut interpolated: its length, from a file of ours, is its weight in the sums of a face.
+static void shorten(float normal[3], double length)
+{
+    if (!(length > 1e-4 && length < 1)) return;
+    for (int k = 0; k < 3; k++)
+        normal[k] = (float)((double)normal[k] * length);
+}
+
 static rbl_status add_directions(gltf_reader *reader, const gltf_primitive *primitive, const gltf_node *node,
     const uint32_t (*triangles)[3], bool mirrored)
 {
     rbli_mesh_file *file = &reader->builder.file;
     rbl_status status = RBL_OK;
-    double *normals = NULL, *tangents = NULL, m[9];
+    double *normals = NULL, *lengths = NULL, *tangents = NULL, m[9];
     const double *w = node->world;
     rbli_transform_normal_matrix(w, m);
     if (primitive->normals >= 0)
         RBL_TRY(rbli_gltf_read_values(&reader->document, (size_t)primitive->normals, &normals));
+    if (normals && primitive->normal_lengths >= 0)
+        RBL_TRY(rbli_gltf_read_values(&reader->document, (size_t)primitive->normal_lengths, &lengths));
     if (primitive->tangents >= 0)
         RBL_TRY(rbli_gltf_read_values(&reader->document, (size_t)primitive->tangents, &tangents));
     for (size_t t = 0; t < primitive->triangle_count; t++)
@@ -454,6 +466,7 @@ static rbl_status add_directions(gltf_reader *reader, const gltf_primitive *prim
                 for (int r = 0; r < 3; r++)
                     moved[r] = m[3 * r] * n[0] + m[3 * r + 1] * n[1] + m[3 * r + 2] * n[2];
                 rbli_unit_normal(moved, file->normals[corner]);
+                if (lengths) shorten(file->normals[corner], lengths[v]);
             }
             if (tangents) {
                 const double *d = tangents + 4 * v;
@@ -465,6 +478,7 @@ static rbl_status add_directions(gltf_reader *reader, const gltf_primitive *prim
         }
 done:
     rbli_free(reader->ctx, normals);
+    rbli_free(reader->ctx, lengths);
     rbli_free(reader->ctx, tangents);
     return status;
 }

@@ -45,7 +45,8 @@ typedef struct rbli_mesh_file {
     int32_t *triangle_materials; /* [triangle_count] or −1 for none */
     size_t triangle_count;       /* at least 1 */
 
-    float (*normals)[3];  /* [3·triangle_count] unit length, zero where the file gives none; NULL: no normals
+    float (*normals)[3]; /* [3·triangle_count] unit length (shorter in our own .glb, where a cut interpolated
+                             them), zero where the file gives none; NULL: no normals
                              at all */
     float (*tangents)[4]; /* [3·triangle_count] unit length and w = ±1, zero where the file gives none; or
                              NULL */

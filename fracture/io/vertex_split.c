@@ -43,30 +43,24 @@ static void flat_normal(const rbli_asset_view *view, size_t face, float out[3])
         out[k] = length > 0 && isfinite(length) ? (float)(n[k] / length) : (float)(k == 1);
 }
 
-/// Copies the normals and fills in those that are missing.
-static rbl_status make_normals(rbl_context *ctx, rbli_vertex_split *split)
+static inline void corner_normal(const rbli_asset_view *view, size_t corner, float out[3])
 {
-    const rbli_asset_view *view = split->view;
-    float flat[3];
-    split->own_normals = rbli_alloc(ctx, 3 * view->face_count, sizeof *split->own_normals);
-    if (!split->own_normals) return RBL_ERR_NO_MEMORY;
-    for (size_t f = 0; f < view->face_count; f++) {
-        if (rbli_poll(ctx, f) != RBL_OK) return RBL_ERR_CANCELLED;
-        flat_normal(view, f, flat);
-        for (size_t c = 3 * f; c < 3 * f + 3; c++) {
-            bool there = view->normals && has_direction(view->normals[c]);
-            memcpy(split->own_normals[c], there ? view->normals[c] : flat, sizeof flat);
-        }
-    }
-    split->normals = (const float(*)[3])split->own_normals;
-    return RBL_OK;
+    if (view->normals && has_direction(view->normals[corner]))
+        memcpy(out, view->normals[corner], sizeof *view->normals);
+    else
+        flat_normal(view, corner / 3, out);
+}
+
+void rbli_corner_normal(const rbli_asset_view *view, size_t corner, float out[3])
+{
+    corner_normal(view, corner, out);
 }
 
 rbl_status rbli_vertex_split_init(rbl_context *ctx, const rbli_asset_view *view, rbli_vertex_split *out)
 {
     rbl_status status = RBL_OK;
-    rbli_vertex_split split = {.view = view, .normals = view->normals, .colors = view->colors != NULL};
-    size_t most_vertices = 0, most_faces = 0, c = 0;
+    rbli_vertex_split split = {.view = view, .colors = view->colors != NULL};
+    size_t most_vertices = 0, most_faces = 0;
     for (size_t g = 0; g < view->geometry_count; g++) {
         if ((size_t)view->vertex_counts[g] > most_vertices) most_vertices = (size_t)view->vertex_counts[g];
         if ((size_t)view->face_counts[g] > most_faces) most_faces = (size_t)view->face_counts[g];
@@ -74,12 +68,14 @@ rbl_status rbli_vertex_split_init(rbl_context *ctx, const rbli_asset_view *view,
     while (split.uv_sets < RBLI_PIECE_UV_SETS && view->uvs[split.uv_sets])
         split.uv_sets++;
     split.tangents = view->tangents && split.uv_sets > 0;
+    split.tangent_at = 3 + 2 * split.uv_sets;
+    split.color_at = split.tangent_at + (split.tangents ? 4 : 0);
+    split.width = (size_t)split.color_at + (split.colors ? 4 : 0);
     RBL_TRY_ALLOC(split.heads = rbli_calloc(ctx, most_vertices, sizeof *split.heads));
     RBL_TRY_ALLOC(split.next = rbli_alloc(ctx, 3 * most_faces, sizeof *split.next));
     RBL_TRY_ALLOC(split.corners = rbli_alloc(ctx, 3 * most_faces, sizeof *split.corners));
-    for (; split.normals && c < 3 * view->face_count && has_direction(split.normals[c]); c++)
-        RBL_TRY(rbli_poll(ctx, c));
-    if (!split.normals || c < 3 * view->face_count) RBL_TRY(make_normals(ctx, &split));
+    RBL_TRY_ALLOC(split.vertices = rbli_alloc(ctx, 3 * most_faces, sizeof *split.vertices));
+    RBL_TRY_ALLOC(split.values = rbli_alloc(ctx, 3 * most_faces, split.width * sizeof *split.values));
     *out = split;
     split = (rbli_vertex_split){0};
 done:
@@ -89,8 +85,9 @@ done:
 
 void rbli_vertex_split_free(rbl_context *ctx, rbli_vertex_split *split)
 {
-    rbli_free(ctx, split->own_normals);
     rbli_free(ctx, split->corners);
+    rbli_free(ctx, split->vertices);
+    rbli_free(ctx, split->values);
     rbli_free(ctx, split->next);
     rbli_free(ctx, split->heads);
     *split = (rbli_vertex_split){0};
@@ -98,50 +95,80 @@ void rbli_vertex_split_free(rbl_context *ctx, rbli_vertex_split *split)
 
 void rbli_vertex_split_start(rbli_vertex_split *split, size_t geometry)
 {
-    for (size_t i = 0; i < split->count; i++) {
-        uint32_t corner = split->corners[i];
-        split->heads[(uint32_t)split->view->faces[corner / 3][corner % 3] - split->first_vertex] = 0;
-    }
+    for (size_t i = 0; i < split->count; i++)
+        split->heads[split->vertices[i]] = 0;
     split->count = 0;
-    split->first_vertex = (uint32_t)split->view->vertex_start[geometry];
+    split->first_vertex = split->view->vertex_start[geometry];
 }
 
-static bool same(const rbli_vertex_split *split, uint32_t a, uint32_t b)
+static inline bool same_words(const float *a, const uint32_t *b, size_t count)
 {
-    const rbli_asset_view *view = split->view;
-    if (memcmp(split->normals[a], split->normals[b], sizeof *split->normals) != 0) return false;
-    for (int set = 0; set < split->uv_sets; set++)
-        if (memcmp(view->uvs[set][a], view->uvs[set][b], sizeof *view->uvs[set]) != 0) return false;
-    if (split->tangents && memcmp(view->tangents[a], view->tangents[b], sizeof *view->tangents) != 0)
-        return false;
-    return !split->colors || memcmp(view->colors[a], view->colors[b], sizeof *view->colors) == 0;
+    uint32_t different = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t word;
+        memcpy(&word, a + i, sizeof word);
+        different |= word ^ b[i];
+    }
+    return different == 0;
 }
 
-uint32_t rbli_vertex_split_add(rbli_vertex_split *split, uint32_t corner)
+/// The vertex of one kind of corner, made when it is new.
+static inline uint32_t find_vertex(
+    rbli_vertex_split *split, uint32_t vertex, size_t corner, const uint32_t *values, size_t width)
 {
-    uint32_t vertex = (uint32_t)split->view->faces[corner / 3][corner % 3] - split->first_vertex;
     uint32_t head = split->heads[vertex], looks = 0;
     for (uint32_t at = head; at && looks < MOST_LOOKS; at = split->next[at - 1], looks++)
-        if (same(split, split->corners[at - 1], corner)) return at - 1;
+        if (same_words(split->values + (at - 1) * width, values, width)) return at - 1;
     uint32_t made = (uint32_t)split->count++;
-    split->corners[made] = corner;
+    memcpy(split->values + made * width, values, width * sizeof *values);
+    split->corners[made] = (uint32_t)corner;
+    split->vertices[made] = vertex;
     split->next[made] = head;
     split->heads[vertex] = made + 1;
     return made;
 }
 
-double rbli_unit_direction(const float normal[3], float out[3])
+/// Normals and one UV set: what most meshes have.
+static inline uint32_t find_plain(rbli_vertex_split *split, uint32_t vertex, size_t corner)
 {
-    double length = sqrt(square_of(normal));
-    for (int k = 0; k < 3; k++)
-        out[k] = (float)((double)normal[k] / length);
-    return length;
+    uint32_t values[5];
+    float normal[3];
+    corner_normal(split->view, corner, normal);
+    memcpy(values, normal, sizeof normal);
+    memcpy(values + 3, split->view->uvs[0][corner], 2 * sizeof *values);
+    return find_vertex(split, vertex, corner, values, 5);
+}
+
+static uint32_t find_any(rbli_vertex_split *split, uint32_t vertex, size_t corner)
+{
+    const rbli_asset_view *view = split->view;
+    float values[3 + 2 * RBLI_PIECE_UV_SETS + 4 + 4];
+    uint32_t words[sizeof values / sizeof *values];
+    corner_normal(view, corner, values);
+    for (int set = 0; set < split->uv_sets; set++)
+        memcpy(values + 3 + 2 * set, view->uvs[set][corner], sizeof *view->uvs[set]);
+    if (split->tangents) memcpy(values + split->tangent_at, view->tangents[corner], sizeof *view->tangents);
+    if (split->colors) memcpy(values + split->color_at, view->colors[corner], sizeof *view->colors);
+    memcpy(words, values, split->width * sizeof *words);
+    return find_vertex(split, vertex, corner, words, split->width);
+}
+
+void rbli_vertex_split_face(rbli_vertex_split *split, size_t face, uint32_t out[3])
+{
+    const int32_t *vertices = split->view->faces[face];
+    bool plain = split->width == 5 && split->uv_sets == 1;
+    for (size_t k = 0; k < 3; k++) {
+        uint32_t vertex = (uint32_t)(vertices[k] - split->first_vertex);
+        out[k] = plain ? find_plain(split, vertex, 3 * face + k) : find_any(split, vertex, 3 * face + k);
+    }
 }
 
 void rbli_unit_tangent(const float tangent[4], const float normal[3], float out[4])
 {
     if (has_direction(tangent)) {
-        rbli_unit_direction(tangent, out);
+        double length = sqrt(square_of(tangent));
+        for (int k = 0; k < 3; k++)
+            out[k] = (float)((double)tangent[k] / length);
         out[3] = tangent[3] < 0 ? -1 : 1;
         return;
     }

@@ -66,8 +66,25 @@ rbl_status rbli_write_stl(
 /// @return as rbli_write_stl
 rbl_status rbli_write_ply(rbl_context *ctx, const rbl_collection *collection, rbli_file_writer *out);
 
+typedef enum rbli_glb_compression {
+    RBLI_GLB_PLAIN,
+    RBLI_GLB_QUANTIZE, /* KHR_mesh_quantization */
+    RBLI_GLB_MESHOPT,  /* and EXT_meshopt_compression, if the library was built with meshoptimizer */
+} rbli_glb_compression;
+
+typedef struct rbli_glb_options {
+    rbli_collider_form colliders;
+    rbli_glb_compression compression;
+    bool extras; /* nodes of bones say what they are in extras.rubble */
+} rbli_glb_options;
+/// No colliders, no compression, extras.
+rbli_glb_options rbli_glb_default_options(void);
+/// Whether the library was built with meshoptimizer.
+bool rbli_glb_has_meshopt(void);
+
 typedef struct rbli_glb_report {
-    size_t triangles;           /* written */
+    size_t triangles;           /* of all pieces, written */
+    size_t shared_meshes;       /* pieces that have another one's mesh */
     size_t collapsed_triangles; /* left out because two corners meet in float */
     size_t colliders;           /* shapes written */
     size_t left_out_images;     /* of materials, of kinds that GLB cannot hold */
@@ -76,14 +93,27 @@ typedef struct rbli_glb_report {
 /// Binary glTF 2.0: a node for each bone in the same hierarchy, a mesh for each bone with geometry, a
 /// primitive per material. Positions are floats around the centre of the piece; the centre is in the node's
 /// translation. Interior faces of a material are not split off. Materials with their textures and samplers;
-/// images (PNG and JPEG) are embedded, each once, as they came.
+/// images (PNG and JPEG) are embedded, each once, as they came. Pieces whose geometry is equal to the byte share a
+/// mesh. Indices have 16 bits up to 65,535 vertices. Normals are unit; primitives with normals that a cut
+/// interpolated have their lengths as attribute _NORMAL_LENGTH (float): NORMAL times it is corner.normal.
+///
+/// extras.rubble of a bone's node: level, volume (in the world; of a cluster the sum), mass (kg, if set), anchored
+/// (true alone), threshold (N·s, if set), and contacts, [node, area] each (area null when not computed): of
+/// pieces the proximity, of clusters (and of pieces without proximity) the connection graph.
+///
+/// Quantized: positions are 16-bit steps of a power of two, one for the file, from the piece's centre, which is
+/// a whole number of steps away from its bone's origin: pieces of one frame that touch have equal positions where they had. The
+/// mesh hangs on a node NAME_mesh below the piece's, which scales by the step. Normals and tangents have 8 bits,
+/// colours 8, UVs 16 in primitives that have all of them from 0 to 1. Hulls are floats.
 ///
 /// Colliders: hulls are meshes of their own, without materials. KHR: a piece's node has the collider, and a
 /// motion with mass, centre of mass and principal inertia unless it is static or anchored; several hulls, and
 /// shapes that are not centred on the node, are colliders of nodes below it; meshes of hulls hang on nodes
 /// outside of the scene. UCX: objects beside the piece. Godot: nodes below it.
 /// @param report  filled on success; may be NULL
-rbl_status rbli_write_glb(rbl_context *ctx, const rbl_collection *collection, rbli_collider_form colliders,
+/// @return RBL_OK · RBL_ERR_COLLECTION · RBL_ERR_LIMIT (more than 4 GiB) · RBL_ERR_ARGUMENT (no meshoptimizer) ·
+/// RBL_ERR_NO_MEMORY · RBL_ERR_CANCELLED
+rbl_status rbli_write_glb(rbl_context *ctx, const rbl_collection *collection, const rbli_glb_options *options,
     rbli_file_writer *out, rbli_glb_report *report);
 
 typedef struct rbli_usda_report {

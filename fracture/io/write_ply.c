@@ -26,13 +26,17 @@ static rbl_status make_vertices(ply_writer *w)
     for (size_t b = 0; b < view->bone_count; b++) {
         if (!rbli_asset_is_piece(view, b)) continue;
         int32_t g = view->geometry[b];
-        size_t first = 3 * (size_t)view->face_start[g], count = 3 * (size_t)view->face_counts[g];
+        size_t first = (size_t)view->face_start[g], count = (size_t)view->face_counts[g];
         uint32_t before = (uint32_t)w->corners.count;
         rbli_vertex_split_start(&w->split, (size_t)g);
-        RBL_TRY(rbli_array_reserve(w->ctx, &w->of_corner, count));
-        for (size_t c = first; c < first + count; c++) {
-            RBL_TRY(rbli_poll(w->ctx, c));
-            w->of_corner.data[w->of_corner.count++] = before + rbli_vertex_split_add(&w->split, (uint32_t)c);
+        RBL_TRY(rbli_array_reserve(w->ctx, &w->of_corner, 3 * count));
+        for (size_t f = first; f < first + count; f++) {
+            uint32_t *out = w->of_corner.data + w->of_corner.count;
+            RBL_TRY(rbli_poll(w->ctx, f));
+            rbli_vertex_split_face(&w->split, f, out);
+            for (int k = 0; k < 3; k++)
+                out[k] += before;
+            w->of_corner.count += 3;
         }
         RBL_TRY(rbli_array_reserve(w->ctx, &w->corners, w->split.count));
         memcpy(w->corners.data + before, w->split.corners, w->split.count * sizeof *w->corners.data);
@@ -87,9 +91,10 @@ static void put_vertex(ply_writer *w, const rbli_world_map *map, uint32_t corner
 {
     const rbli_asset_view *view = &w->view;
     double position[3];
-    float normal[3];
+    float own[3], normal[3];
     rbli_world_point(map, view->positions[view->faces[corner / 3][corner % 3]], position);
-    rbli_world_normal(map, w->split.normals[corner], normal);
+    rbli_corner_normal(view, corner, own);
+    rbli_world_normal(map, own, normal);
     rbli_put_bytes(&w->text, (const char *)position, sizeof position);
     rbli_put_bytes(&w->text, (const char *)normal, sizeof normal);
     if (w->split.uv_sets > 0) {

@@ -28,6 +28,8 @@ static const char *const extensions[] = {".rbl", ".glb", ".obj", ".ply", ".stl",
 
 static const char *const collider_words[] = {"none", "khr_physics", "ucx", "godot", "usd", NULL};
 
+static const char *const compression_words[] = {"none", "quantize", "meshopt", NULL};
+
 static file_kind kind_of(const char *name)
 {
     const char *dot = strrchr(name, '.');
@@ -131,6 +133,10 @@ static rbl_status check(rbl_context *ctx, rbl_call *call)
         rbl_status status = rbl_param_count(file) ? check_name(ctx, call, file) : RBL_OK;
         if (first == RBL_OK) first = status;
     }
+    const rbl_param *compression = rbl_call_param(call, "compression");
+    if (rbl_param_int(compression) == RBLI_GLB_MESHOPT && !rbli_glb_has_meshopt() && first == RBL_OK)
+        first = rbl_call_fail(ctx, call, compression, RBL_ERR_ARGUMENT,
+            "this rubble was built without meshoptimizer: \"quantize\" or \"none\"");
     return first;
 }
 
@@ -241,17 +247,19 @@ static rbl_status write_rbl(rbl_context *ctx, const rbl_collection *collection, 
     return status;
 }
 
-static void note_collapsed(rbl_context *ctx, const char *name, size_t written, size_t collapsed)
+static void note_collapsed(
+    rbl_context *ctx, const char *name, const char *how, size_t written, size_t collapsed)
 {
     if (collapsed)
-        rbli_note(ctx, "%s: %zu of %zu triangles collapse in single precision and are left out", name,
-            collapsed, written + collapsed);
+        rbli_note(ctx, "%s: %zu of %zu triangles collapse in %s and are left out", name, collapsed,
+            written + collapsed, how);
 }
 
 /// `beside` is what an .obj names as its library, and what names of a library's images begin with.
 static rbl_status write_content(rbl_context *ctx, const char *name, const char *beside,
-    const rbl_collection *collection, rbli_collider_form colliders, rbli_file_writer *writer)
+    const rbl_collection *collection, const rbli_glb_options *options, rbli_file_writer *writer)
 {
+    rbli_collider_form colliders = options->colliders;
     switch (kind_of(name)) {
     case FILE_RBL:
         return write_rbl(ctx, collection, writer);
@@ -264,15 +272,18 @@ static rbl_status write_content(rbl_context *ctx, const char *name, const char *
     case FILE_STL: {
         rbli_stl_report report = {0};
         rbl_status status = rbli_write_stl(ctx, collection, writer, &report);
-        if (status == RBL_OK) note_collapsed(ctx, name, report.triangles, report.collapsed_triangles);
+        if (status == RBL_OK)
+            note_collapsed(ctx, name, "single precision", report.triangles, report.collapsed_triangles);
         return status;
     }
     case FILE_JSON:
         return rbli_write_json(ctx, collection, writer);
     case FILE_GLB: {
         rbli_glb_report report = {0};
-        rbl_status status = rbli_write_glb(ctx, collection, colliders, writer, &report);
-        if (status == RBL_OK) note_collapsed(ctx, name, report.triangles, report.collapsed_triangles);
+        rbl_status status = rbli_write_glb(ctx, collection, options, writer, &report);
+        if (status == RBL_OK)
+            note_collapsed(ctx, name, options->compression ? "16-bit steps" : "single precision",
+                report.triangles, report.collapsed_triangles);
         if (status == RBL_OK && report.left_out_images)
             rbli_note(
                 ctx, "%s: %zu images are left out, a .glb holds PNG and JPEG", name, report.left_out_images);
@@ -297,8 +308,11 @@ static rbl_status write_file(
     rbl_status status = RBL_OK;
     void *writer = NULL;
     RBL_TRY(rbl_call_open_file(ctx, call, name, &writer));
-    rbli_collider_form colliders = (rbli_collider_form)rbl_param_int(rbl_call_param(call, "colliders"));
-    RBLI_PHASE(ctx, phase_of(name), write_content(ctx, name, beside, collection, colliders, writer));
+    rbli_glb_options options = {
+        .colliders = (rbli_collider_form)rbl_param_int(rbl_call_param(call, "colliders")),
+        .compression = (rbli_glb_compression)rbl_param_int(rbl_call_param(call, "compression")),
+        .extras = rbl_param_bool(rbl_call_param(call, "extras"))};
+    RBLI_PHASE(ctx, phase_of(name), write_content(ctx, name, beside, collection, &options, writer));
     status = rbl_call_add_file(ctx, call, name, writer);
     writer = NULL; /* taken, also on failure */
 done:
@@ -395,6 +409,17 @@ static const rbl_param_desc params[] = {
         .text = "how the files say what pieces collide with: khr_physics (.glb), ucx (.glb and .obj, for "
                 "Unreal), "
                 "godot (.glb), usd (.usda)"},
+    {.name = "compression",
+        .type = RBL_PARAM_ENUM,
+        .words = compression_words,
+        .default_json = "\"none\"",
+        .text = "of a .glb: quantize (KHR_mesh_quantization, 16-bit positions), meshopt (and "
+                "EXT_meshopt_compression)"},
+    {.name = "extras",
+        .type = RBL_PARAM_BOOL,
+        .default_json = "true",
+        .text =
+            "nodes of a .glb tell level, volume, mass, anchored, threshold and contacts in extras.rubble"},
     {0},
 };
 
@@ -414,7 +439,9 @@ const rbl_node_desc rbli_node_terminal = {
         "the others write theirs. A file that is there already with its content is left alone. An .obj "
         "brings its .mtl\n"
         "and its images, `NAME_image_0.png` and so on; a .glb holds them, each once, as they came. "
-        "A manifest beside the files lists them with their hashes.\n"
+        "A manifest beside the files lists them with their hashes. [Formats](../formats.md) says what each "
+        "format "
+        "holds.\n"
         "A .ply (binary) holds all pieces in the world, each triangle with its number of the piece, whose "
         "names "
         "are comments;\n"

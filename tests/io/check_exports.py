@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Checks colliders in the files of Terminal, over every example graph.
+"""Checks the files of Terminal, over every example graph: formats, colliders, compression, extras.
 
   check_exports.py RUBBLE [WORK]
 
-Each graph gets further Terminals, one for each word of `colliders`. Every .glb must be without an error for gltf-validator
-(npm); every .usda must be read by three's USDLoader and by tinyusdz (npm), with all pieces in place. Shapes, masses and
+Each graph gets further Terminals, one for each word of `colliders` and of `compression`. Every .glb must be without an error or
+a warning for gltf-validator (npm), but for extensions that it does not know; compressed ones are unpacked by meshoptimizer's
+JavaScript decoder and compared with the plain one; extras.rubble is compared with the .json; every .usda must be read by three's USDLoader and by tinyusdz (npm), with all pieces in place. Shapes, masses and
 joints are then compared with the .json and .obj of the same run by code that shares nothing with rubble. Installs the npm
 packages into a temporary folder (or WORK, which is kept); says SKIP and exits with 77 when node, npm or the registry is
 missing.
@@ -22,7 +23,15 @@ import sys
 import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-MODES = {"none": ["glb", "obj", "json"], "khr_physics": ["glb"], "ucx": ["glb", "obj"], "godot": ["glb"], "usd": ["usda"]}
+MODES = {"none": (["glb", "obj", "json", "ply", "stl"], {}), "khr_physics": (["glb"], {"colliders": "khr_physics"}),
+         "ucx": (["glb", "obj"], {"colliders": "ucx"}), "godot": (["glb"], {"colliders": "godot"}), "usd": (["usda"], {"colliders": "usd"}),
+         "khr_meshopt": (["glb"], {"compression": "meshopt", "colliders": "khr_physics"})}
+# Of graphs/box.json and its variant alone, to save time.
+MORE_MODES = {"quantize": (["glb"], {"compression": "quantize"}),
+         "khr_quantize": (["glb"], {"compression": "quantize", "colliders": "khr_physics"}),
+         "godot_quantize": (["glb"], {"compression": "quantize", "colliders": "godot"}),
+         "ucx_quantize": (["glb"], {"compression": "quantize", "colliders": "ucx"})}
+MORE_MODES["meshopt"] = (["glb"], {"compression": "meshopt"})
 PACKAGES = ["gltf-validator@2.0.0-dev.3.10", "three@0.187.0", "tinyusdz@0.9.0-rc10"]
 # Reads names of files from a JSON list on stdin; tells what is in each.
 SCRIPT = """
@@ -33,13 +42,47 @@ Object.defineProperty(process, "type", {value: "renderer"});
 const validator = (await import("gltf-validator")).default, THREE = await import("three");
 const {USDLoader} = await import("three/addons/loaders/USDLoader.js");
 const tiny = await (await import("tinyusdz/tinyusdz.js")).default({wasmBinary: fs.readFileSync("node_modules/tinyusdz/tinyusdz.wasm")});
+const {MeshoptDecoder} = await import("three/addons/libs/meshopt_decoder.module.js");
+await MeshoptDecoder.ready;
+// A .glb without EXT_meshopt_compression beside the one with it.
+function unpack(name, bytes) {
+  const view = new DataView(bytes.buffer), length = view.getUint32(12, true);
+  const doc = JSON.parse(new TextDecoder().decode(bytes.subarray(20, 20 + length))), packed = bytes.subarray(28 + length);
+  if (!(doc.extensionsRequired || []).includes("EXT_meshopt_compression")) return;
+  const parts = [];
+  let at = 0;
+  for (const v of doc.bufferViews) {
+    const e = v.extensions?.EXT_meshopt_compression;
+    let out = packed.subarray(v.byteOffset, v.byteOffset + v.byteLength);
+    if (e) {
+      out = new Uint8Array(e.count * e.byteStride);
+      MeshoptDecoder.decodeGltfBuffer(out, e.count, e.byteStride, packed.subarray(e.byteOffset, e.byteOffset + e.byteLength), e.mode, e.filter);
+    }
+    delete v.extensions;
+    Object.assign(v, {buffer: 0, byteOffset: at, byteLength: out.length});
+    parts.push(out, new Uint8Array((4 - out.length % 4) % 4));
+    at += out.length + (4 - out.length % 4) % 4;
+  }
+  doc.buffers = [{byteLength: at}];
+  for (const key of ["extensionsUsed", "extensionsRequired"]) doc[key] = doc[key].filter(x => x !== "EXT_meshopt_compression");
+  let text = JSON.stringify(doc);
+  while (Buffer.byteLength(text) % 4) text += " ";
+  const json = Buffer.from(text), head = Buffer.alloc(28);
+  head.write("glTF", 0); head.writeUInt32LE(2, 4); head.writeUInt32LE(28 + json.length + at, 8);
+  head.writeUInt32LE(json.length, 12); head.write("JSON", 16);
+  const chunk = Buffer.alloc(8);
+  chunk.writeUInt32LE(at, 0); chunk.write("BIN", 4);
+  fs.writeFileSync(name.replace(/glb$/, "unpacked.glb"), Buffer.concat([head.subarray(0, 20), json, chunk, ...parts]));
+}
+const known = new Set(["UNSUPPORTED_EXTENSION"]);
 const answers = {};
 for (const name of JSON.parse(fs.readFileSync(0, "utf8"))) {
   const bytes = new Uint8Array(fs.readFileSync(name));
   if (name.endsWith(".glb")) {
+    unpack(name, bytes);
     const report = await validator.validateBytes(bytes, {maxIssues: 100, ignoredIssues: ["UNUSED_OBJECT"]});
-    answers[name] = {errors: report.issues.numErrors, warnings: report.issues.numWarnings,
-      messages: report.issues.messages.filter(m => m.severity < 2).slice(0, 5).map(m => m.code + " " + m.pointer)};
+    const bad = report.issues.messages.filter(m => m.severity < 2 && !known.has(m.code));
+    answers[name] = {errors: bad.length, messages: bad.slice(0, 5).map(m => m.code + " " + m.pointer + " " + m.message)};
     continue;
   }
   const root = new USDLoader().parse(new TextDecoder().decode(bytes)), box = new THREE.Box3();
@@ -111,16 +154,15 @@ def variants(graph):
     return box
 
 
-def add_terminals(graph):
+def add_terminals(graph, modes):
     """Replaces each Terminal by one for each mode; gives the modes' names of files."""
     for key in [k for k, n in graph["nodes"].items() if n["type"].startswith("Terminal")]:
         node = graph["nodes"].pop(key)
         source = node["in"]["collection"]
     files = {}
-    for mode, kinds in MODES.items():
+    for mode, (kinds, params) in modes.items():
         files[mode] = ["%s.%s" % (mode, kind) for kind in kinds]
-        graph["nodes"]["end_" + mode] = {"type": "Terminal", "in": {"collection": source},
-                                         "params": {"files": files[mode], "colliders": mode}}
+        graph["nodes"]["end_" + mode] = {"type": "Terminal", "in": {"collection": source}, "params": {"files": files[mode], **params}}
     return files
 
 
@@ -139,10 +181,12 @@ def accessor(glb, index):
     a = document["accessors"][index]
     view = document["bufferViews"][a["bufferView"]]
     width = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4}[a["type"]]
-    kind = {5123: "H", 5125: "I", 5126: "f"}[a["componentType"]]
+    kind = {5120: "b", 5121: "B", 5122: "h", 5123: "H", 5125: "I", 5126: "f"}[a["componentType"]]
     start = view.get("byteOffset", 0) + a.get("byteOffset", 0)
-    values = struct.unpack_from("<%d%s" % (a["count"] * width, kind), binary, start)
-    return [values[i:i + width] for i in range(0, len(values), width)] if width > 1 else list(values)
+    gap = view.get("byteStride", 0) - struct.calcsize("<%d%s" % (width, kind))
+    values = [v for v in struct.iter_unpack("<%d%s%dx" % (width, kind, max(gap, 0)),
+                                            binary[start:start + a["count"] * max(view.get("byteStride", 0), struct.calcsize("<%d%s" % (width, kind)))])]
+    return values if width > 1 else [v[0] for v in values]
 
 
 def mesh_of(glb, index):
@@ -220,6 +264,81 @@ def check_closed(name, triangles):
 
 
 # ---- checks ----
+
+def check_facts(glb, told, bones):
+    nodes = glb[0]["nodes"]
+    contacts = {}
+    for pair in told["proximity"]:
+        contacts.setdefault(pair["a"], {})[pair["b"]] = contacts.setdefault(pair["b"], {})[pair["a"]] = pair["area"]
+    for pair in told["connections"]:
+        for a, b in ((pair["a"], pair["b"]), (pair["b"], pair["a"])):
+            if not told["proximity"] or bones[a]["type"] != "rigid":
+                contacts.setdefault(a, {})[b] = pair["area"]
+    for node in nodes[:len(bones)]:
+        bone, facts = bones[node["name"]], node["extras"]["rubble"]
+        need(facts["level"] == bone["level"] and abs(facts["volume"] - bone["volume"]) <= 1e-12 * abs(bone["volume"]),
+             node["name"] + ": level or volume in extras")
+        need(facts.get("mass") == bone["mass"] and facts.get("anchored", False) == bone["anchored"] and
+             facts.get("threshold") == bone.get("damage_threshold"), node["name"] + ": mass, anchored or threshold in extras")
+        found = {nodes[n]["name"]: area for n, area in facts.get("contacts", [])}
+        right = contacts.get(node["name"], {})
+        need(len(found) == len(facts.get("contacts", [])) and found.keys() == right.keys(), node["name"] + ": contacts in extras")
+        for other, area in right.items():
+            need((area is None) == (found[other] is None) and (area is None or abs(area - found[other]) <= 1e-6 * area),
+                 node["name"] + ": area in extras")
+
+
+def moved_to(glb):
+    """Translations of nodes in the world; bones of the examples do not turn."""
+    nodes, out = glb[0]["nodes"], {}
+
+    def visit(index, at):
+        t = nodes[index].get("translation", [0, 0, 0])
+        out[index] = [at[k] + t[k] for k in range(3)]
+        for child in nodes[index].get("children", []):
+            visit(child, out[index])
+
+    for index in glb[0]["scenes"][0]["nodes"]:
+        visit(index, [0, 0, 0])
+    return out
+
+
+def check_quantized(glb, plain, bones):
+    """The pieces of a quantized file are those of the plain one, within half a step, on one grid."""
+    nodes, places, flat_places = glb[0]["nodes"], moved_to(glb), moved_to(plain)
+    triangles = 0
+    for index, node in enumerate(nodes[:len(bones)]):
+        flat = plain[0]["nodes"][index]
+        need(node["name"] == flat["name"] and "mesh" not in node, "a node with a quantized mesh")
+        below = [c for c in node.get("children", []) if nodes[c]["name"] == node["name"] + "_mesh"]
+        need(len(below) == ("mesh" in flat), node["name"] + ": nodes of meshes")
+        if not below:
+            continue
+        scale = nodes[below[0]]["scale"]
+        need(scale[0] == scale[1] == scale[2] and math.frexp(scale[0])[0] == 0.5, node["name"] + ": scale")
+        step = scale[0]
+        origin = [places[index][k] / step for k in range(3)]
+        need(all(o == int(o) for o in origin), node["name"] + " is not on the grid")
+        points, faces = mesh_of(glb, nodes[below[0]]["mesh"])
+        corners, flat_faces = mesh_of(plain, flat["mesh"])
+        grid = {tuple(int(origin[k]) + p[k] for k in range(3)) for p in points}
+        wanted = {tuple(math.floor((flat_places[index][k] + c[k]) / step + 0.5) for k in range(3)) for c in corners}
+        for p in grid - wanted:  # the plain file was rounded to float before
+            near = ((p[0] + i, p[1] + j, p[2] + k) for i in (-1, 0, 1) for j in (-1, 0, 1) for k in (-1, 0, 1))
+            need(any(q in wanted for q in near), node["name"] + ": a corner where none was")
+        need(len(faces) <= len(flat_faces), node["name"] + ": triangles")
+        triangles += len(faces)
+        if bones[node["name"]]["triangles"] == len(faces) and len(grid) == len({tuple(c) for c in corners}):
+            check_closed_at(node["name"], points, faces, bones[node["name"]]["sheet"])
+    return triangles
+
+
+def check_closed_at(name, points, faces, sheet):
+    numbers = {}
+    welded = [numbers.setdefault(tuple(p), len(numbers)) for p in points]
+    if not sheet:
+        check_closed(name, [tuple(welded[i] for i in t) for t in faces])
+
 
 def check_khr(glb, bones, holds):
     nodes = glb[0]["nodes"]
@@ -362,7 +481,7 @@ def check_usda(text, answer, bones):
 
 
 def check_graph(name, graph, folder, rubble, work):
-    files = add_terminals(graph)
+    files = add_terminals(graph, {**MODES, **MORE_MODES} if name.startswith("box") else MODES)
     path = os.path.join(folder, "checked_" + name)
     out = os.path.join(folder, "out_" + name)
     with open(path, "w") as file:
@@ -381,22 +500,40 @@ def check_graph(name, graph, folder, rubble, work):
     bones = {b["name"]: b for b in asset["bones"]}
     holds = not any(n["type"] in ("CreateNonOverlappingConvexHulls", "SimplifyConvexHulls") for n in graph["nodes"].values())
     plain = read_glb(os.path.join(out, "none.glb"))
+    check_facts(plain, asset, bones)
     need("extensionsUsed" not in plain[0] and len(plain[0]["nodes"]) == len(bones), "colliders where none were asked for")
     check_extras(plain[0], asset)
     found = check_khr(read_glb(os.path.join(out, "khr_physics.glb")), bones, holds)
     check_named(read_glb(os.path.join(out, "ucx.glb")), bones, {"convex": "UCX_", "box": "UBX_", "sphere": "USP_"}, "")
     check_named(read_glb(os.path.join(out, "godot.glb")), bones, {}, "-convcolonly")
     check_ucx_obj(os.path.join(out, "ucx.obj"), read_obj(os.path.join(out, "none.obj")), bones, holds)
+    for mode in files:
+        if "quantize" in mode or "meshopt" in mode:
+            unpacked = os.path.join(out, mode + ".unpacked.glb")
+            check_quantized(read_glb(unpacked if os.path.exists(unpacked) else os.path.join(out, mode + ".glb")), plain, bones)
     usda = os.path.join(out, "usd.usda")
     with open(usda) as file:
         joints = check_usda(file.read(), answers[usda], bones)
     return "%d convex, %d box, %d sphere, %d joints" % (found["convex"], found["box"], found["sphere"], joints)
 
 
+def has_meshopt(rubble, work):
+    path = os.path.join(work, "meshopt.json")
+    with open(path, "w") as file:
+        json.dump({"rubble": 1, "nodes": {"box": {"type": "MakePrimitive"}, "end": {
+            "type": "Terminal", "in": {"collection": "box"}, "params": {"files": ["a.glb"], "compression": "meshopt"}}}}, file)
+    done = subprocess.run([rubble, "check", path], capture_output=True, text=True)
+    need(done.returncode == 0 or "built without meshoptimizer" in done.stderr, done.stderr)
+    return done.returncode == 0
+
+
 def main():
     rubble = os.path.abspath(sys.argv[1])
     work = sys.argv[2] if len(sys.argv) > 2 else tempfile.mkdtemp(prefix="rubble-exports-")
     folder, failed = os.path.join(work, "graphs"), 0
+    if not has_meshopt(rubble, work):
+        print("note: this rubble was built without meshoptimizer")
+        MODES["khr_meshopt"][1]["compression"] = MORE_MODES["meshopt"][1]["compression"] = "quantize"
     try:
         install(work)
         shutil.rmtree(folder, ignore_errors=True)

@@ -295,8 +295,7 @@ def main():
 
 
 TOLERANCE = 1e-6
-# Directions: normals have unit length at the vertices that a cut makes, so between them they turn a little differently.
-NORMAL_TOLERANCE = 0.05
+NORMAL_TOLERANCE = 1e-6
 
 if __name__ == "__main__":
     main()

@@ -269,9 +269,15 @@ static rbl_status write_all(rbl_context *ctx, const void *asset)
         if (i == 0) RBL_TRY(rbli_write_obj(ctx, asset, "x.mtl", RBLI_COLLIDERS_NONE, writer));
         if (i == 1) RBL_TRY(rbli_write_mtl(ctx, asset, NULL, writer));
         if (i == 2) RBL_TRY(rbli_write_json(ctx, asset, writer));
-        if (i == 3) RBL_TRY(rbli_write_glb(ctx, asset, RBLI_COLLIDERS_NONE, writer, NULL));
-        if (i == 4) RBL_TRY(rbli_write_glb(ctx, asset, RBLI_COLLIDERS_KHR, writer, NULL));
-        if (i == 5) RBL_TRY(rbli_write_glb(ctx, asset, RBLI_COLLIDERS_GODOT, writer, NULL));
+        if (i == 3)
+            RBL_TRY(rbli_write_glb(ctx, asset,
+                &(rbli_glb_options){.colliders = RBLI_COLLIDERS_NONE, .extras = true}, writer, NULL));
+        if (i == 4)
+            RBL_TRY(rbli_write_glb(ctx, asset,
+                &(rbli_glb_options){.colliders = RBLI_COLLIDERS_KHR, .extras = true}, writer, NULL));
+        if (i == 5)
+            RBL_TRY(rbli_write_glb(ctx, asset,
+                &(rbli_glb_options){.colliders = RBLI_COLLIDERS_GODOT, .extras = true}, writer, NULL));
         if (i == 6) RBL_TRY(rbli_write_obj(ctx, asset, NULL, RBLI_COLLIDERS_UCX, writer));
         if (i == 7) RBL_TRY(rbli_write_usda(ctx, asset, RBLI_COLLIDERS_NONE, writer, NULL));
         if (i == 8) RBL_TRY(rbli_write_usda(ctx, asset, RBLI_COLLIDERS_USD, writer, NULL));

@@ -108,7 +108,9 @@ static void every_slot_comes_back_from_glb_and_rbl(void **state)
     snprintf(path, sizeof path, "%s/b.glb", folder);
     rbli_glb_report report;
     assert_ok(ctx, rbli_file_writer_open(ctx, path, &writer));
-    assert_ok(ctx, rbli_write_glb(ctx, first, RBLI_COLLIDERS_NONE, writer, &report));
+    assert_ok(
+        ctx, rbli_write_glb(ctx, first, &(rbli_glb_options){.colliders = RBLI_COLLIDERS_NONE, .extras = true},
+                 writer, &report));
     assert_ok(ctx, rbli_file_writer_commit(ctx, writer));
     assert_int_equal(report.left_out_images, 0);
     assert_ok(ctx, read_asset(ctx, path, &second));
@@ -259,7 +261,8 @@ static rbl_status whole_way(rbl_context *ctx, void *user)
     for (int i = 0; i < 2; i++) {
         RBL_TRY(rbli_file_writer_open(ctx, path, &writer));
         status = i ? rbli_write_mtl(ctx, merged, "out", writer)
-                   : rbli_write_glb(ctx, merged, RBLI_COLLIDERS_NONE, writer, NULL);
+                   : rbli_write_glb(ctx, merged,
+                         &(rbli_glb_options){.colliders = RBLI_COLLIDERS_NONE, .extras = true}, writer, NULL);
         rbli_file_writer_discard(writer);
         writer = NULL;
         if (status != RBL_OK) goto done;

@@ -31,7 +31,9 @@ static const char *write_file(
         assert_ok(ctx, rbli_write_json(ctx, asset, writer));
         break;
     case GLB:
-        assert_ok(ctx, rbli_write_glb(ctx, asset, RBLI_COLLIDERS_NONE, writer, report));
+        assert_ok(
+            ctx, rbli_write_glb(ctx, asset,
+                     &(rbli_glb_options){.colliders = RBLI_COLLIDERS_NONE, .extras = true}, writer, report));
         break;
     }
     rbli_hash hash;

@@ -327,7 +327,9 @@ static void tangents_reach_files(void **state)
     rbli_file_writer *writer = NULL;
     rbli_glb_report report;
     assert_ok(ctx, rbli_file_writer_open(ctx, path, &writer));
-    assert_ok(ctx, rbli_write_glb(ctx, c, RBLI_COLLIDERS_NONE, writer, &report));
+    assert_ok(
+        ctx, rbli_write_glb(ctx, c, &(rbli_glb_options){.colliders = RBLI_COLLIDERS_NONE, .extras = true},
+                 writer, &report));
     assert_ok(ctx, rbli_file_writer_commit(ctx, writer));
     rbli_mesh_file read = {0}, *file = &read;
     assert_ok(ctx, rbli_mesh_file_read(ctx, path, file));

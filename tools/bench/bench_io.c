@@ -66,7 +66,8 @@ static void read_all(const bench_options *o)
 static rbl_status write_one(
     rbl_context *ctx, const rbl_collection *c, const char *format, rbli_file_writer *out)
 {
-    if (strcmp(format, "glb") == 0) return rbli_write_glb(ctx, c, RBLI_COLLIDERS_NONE, out, NULL);
+    if (strcmp(format, "glb") == 0)
+        return rbli_write_glb(ctx, c, &(rbli_glb_options){.extras = true}, out, NULL);
     if (strcmp(format, "obj") == 0) return rbli_write_obj(ctx, c, NULL, RBLI_COLLIDERS_NONE, out);
     if (strcmp(format, "json") == 0) return rbli_write_json(ctx, c, out);
     if (strcmp(format, "usda") == 0) return rbli_write_usda(ctx, c, RBLI_COLLIDERS_NONE, out, NULL);
