@@ -213,7 +213,7 @@ static double measure(const bench_options *o, size_t which, const rbl_collection
 typedef struct victim {
     size_t which;
     const rbl_collection *in;
-    atomic_bool cancel;
+    atomic_bool cancel, ended;
     rbl_status status;
     double cpu;
 } victim;
@@ -230,11 +230,11 @@ static void *run_victim(void *user)
     victim *v = user;
     rbl_context *ctx = NULL;
     rbl_collection *out = NULL;
-    v->status = rbli_context_create(1, &ctx);
-    if (v->status != RBL_OK) return NULL;
+    bench_check(NULL, rbli_context_create(1, &ctx), "context");
     ctx->cancel = &v->cancel;
     v->status = ops[v->which].op(ctx, v->in, &out);
     v->cpu = clock_now(CLOCK_THREAD_CPUTIME_ID);
+    atomic_store(&v->ended, true);
     rbli_collection_release(out);
     rbli_context_destroy(ctx);
     return NULL;
@@ -251,9 +251,9 @@ static void measure_cancelling(
         double at = cpu_s * ((double)i + 0.5) / (double)requests, asked = 0;
         pthread_t thread;
         clockid_t clock = CLOCK_MONOTONIC;
-        if (pthread_create(&thread, NULL, run_victim, &v) != 0 || pthread_getcpuclockid(thread, &clock) != 0)
-            bench_check(NULL, RBL_ERR_INTERNAL, "thread");
-        while ((asked = clock_now(clock)) < at) {
+        if (pthread_create(&thread, NULL, run_victim, &v) != 0) bench_check(NULL, RBL_ERR_INTERNAL, "thread");
+        bool runs = pthread_getcpuclockid(thread, &clock) == 0; /* fails when it has ended already */
+        while (runs && !atomic_load(&v.ended) && (asked = clock_now(clock)) < at) {
             double left = at - asked;
             struct timespec pause = {0, (long)(left > 0.5 ? 4e8 : left * 0.8e9 + 20000)};
             nanosleep(&pause, NULL);

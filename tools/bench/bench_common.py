@@ -6,6 +6,7 @@ import os
 import statistics
 import subprocess
 import sys
+import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
@@ -48,7 +49,6 @@ def make_input(build, folder, triangles, pieces, *extensions):
 
 def spawn(command, log):
     """@return CPU milliseconds (user and system) of the whole process, wall milliseconds, peak of memory in MB"""
-    import time
     actions = [(os.POSIX_SPAWN_OPEN, n, log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600) for n in (1, 2)]
     begin = time.monotonic()
     child = os.posix_spawn(command[0], command, os.environ, file_actions=actions)

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """Measures every speed target of docs/performance.md and prints target, measured, met or not.
 
-  targets.py [BUILD] [--only NUMBER,…] [--runs N] [--no-peers] [--csv FILE]
+  targets.py [BUILD] [--only NUMBER,…] [--runs N] [--no-peers | --peers FILE] [--csv FILE]
 
 BUILD (default: build, in the project) is a release build with the benchmarks. Each figure is the median of N runs (5 unless
 told; the largest work fewer). CPU is user and system time of one process. Figures of peers come from
-tools/bench/peers.sh, which runs beside (some minutes; --no-peers leaves it out). Exit status 0 whatever is met.
+tools/bench/peers.sh, which is run (some minutes), or from the CSV that it wrote before (--peers). Exit status 0 whatever is met.
 """
 import argparse
+import csv
 import os
 import statistics
 import subprocess
@@ -21,10 +22,14 @@ RUNS = 5
 
 
 class Table:
-    def __init__(self, csv_path):
-        self.rows, self.csv = [], open(csv_path, "w") if csv_path else None
+    def __init__(self, csv_path, machine):
+        self.rows, self.csv = [], open(csv_path, "w", newline="") if csv_path else None
+        lines = "".join(f"# {key}: {value}\n" for key, value in machine.items())
+        print(lines, end="")
         if self.csv:
-            self.csv.write("number,target,limit,measured,unit,met\n")
+            self.csv.write(lines)
+            self.writer = csv.writer(self.csv, lineterminator="\n")
+            self.writer.writerow(["number", "target", "limit", "measured", "unit", "met", "note"])
 
     def add(self, number, what, value, limit, unit, least=False, note=""):
         """@param least the limit is a lower one"""
@@ -34,7 +39,7 @@ class Table:
         measured = "not measured" if value is None else f"{value:.4g} {unit}"
         print(f"{number}  {what:62} {sign} {limit:<6g} {measured:>20}  {met}{'  ' + note if note else ''}", flush=True)
         if self.csv:
-            self.csv.write(f"{number},\"{what}\",{sign} {limit:g},{'' if value is None else f'{value:.4g}'},{unit},{met}\n")
+            self.writer.writerow([number, what, f"{sign} {limit:g}", "" if value is None else f"{value:.4g}", unit, met, note])
             self.csv.flush()
 
 
@@ -204,24 +209,21 @@ def main():
     parser.add_argument("--only", default="1,2,3,4,5,6")
     parser.add_argument("--runs", type=int, default=RUNS)
     parser.add_argument("--no-peers", action="store_true")
+    parser.add_argument("--peers", metavar="FILE")
     parser.add_argument("--csv")
     a = parser.parse_args()
     wanted, build = set(a.only.split(",")), os.path.abspath(a.build)
     machine, _ = run_bench(build, "cells", only="none")
-    for key, value in machine.items():
-        print(f"# {key}: {value}")
-    table = Table(a.csv)
+    table = Table(a.csv, machine)
     with tempfile.TemporaryDirectory(prefix="rubble-targets-") as folder:
         if "1" in wanted:
             whole_command(table, build, folder, a.runs)
         if "2" in wanted:
             cut_costs(table, build, a.runs)
         if wanted & {"1", "2"} and not a.no_peers:
-            out = os.path.join(folder, "peers.csv")
-            done = subprocess.run(["sh", os.path.join(common.HERE, "peers.sh"), build, out], stdin=subprocess.DEVNULL,
-                stdout=sys.stderr)
-            rows = []
-            if done.returncode == 0:
+            out, rows = a.peers or os.path.join(folder, "peers.csv"), []
+            command = ["sh", os.path.join(common.HERE, "peers.sh"), build, out]
+            if a.peers or subprocess.run(command, stdin=subprocess.DEVNULL, stdout=sys.stderr).returncode == 0:
                 with open(out) as f:
                     _, rows = common.parse(f.read())
             peers(table, rows)
