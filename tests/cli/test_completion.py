@@ -69,7 +69,7 @@ def test_bash_completes_what_is_in_a_graph(folder):
 def test_bash_completes_files_by_what_is_read(folder):
     files(folder)
     assert in_bash(folder, "eval", "") == ["deep dir", "g.json"]
-    assert in_bash(folder, "inspect", "") == ["deep dir", "mesh.obj"]
+    assert in_bash(folder, "inspect", "") == ["deep dir", "g.json", "mesh.obj"]
     assert in_bash(folder, "table", "") == ["deep dir", "g.json", "mesh.obj"]
     assert in_bash(folder, "eval", "g.json", "--out", "") == ["deep dir"]
     assert in_bash(folder, "eval", "g.json", "-o", "d") == ["deep dir"]

@@ -69,6 +69,19 @@ def test_a_mesh_gets_no_advice_on_what_it_cannot_have(folder):
     rubble(folder, "inspect", "two.obj").expect(0, "pieces     2, volume 1 (a) … 2 (b)").lacks("look at")
 
 
+def test_results_of_graphs(folder):
+    fractured(folder)
+    rubble(folder, "inspect", "cube.json").expect(0, "pieces     12", "contacts   ")
+    rubble(folder, "inspect", "cube.json", "--node", "src").expect(0, "pieces     1\n").lacks("contacts   ")
+    rubble(folder, "inspect", "cube.json", "--node", "scr").expect(2, 'did you mean "src"?')
+
+
+def test_a_mesh_is_no_graph(folder):
+    write_text(folder, "cube.obj", CUBE)
+    for command in ("eval", "check", "explain", "dot", "fmt"):
+        rubble(folder, command, "cube.obj").expect(2, f"rubble {command} takes a graph (.json), and cube.obj is a mesh: `rubble inspect`")
+
+
 def test_slivers_tiny_pieces_and_what_touches_nothing(folder):
     write_text(folder, "m.obj", boxes(("wall", (0, 0, 0), (2, 2, 1)), ("sheet", (0, 0, 1), (2, 2, 1.01)), ("crumb", (0, 2, 0), (.005, 2.005, .005)),
         ("moon", (9, 9, 9), (10, 10, 10))))

@@ -116,6 +116,8 @@ void cli_tell_unknown(const char *what, const char *name, const char *const *can
 
 /// Messages as a person reads them, on stderr; colours on a terminal unless NO_COLOR is set.
 void cli_print_messages(const rbl_messages *messages);
+/// Only those down to severity `least`.
+void cli_print_messages_down_to(const rbl_messages *messages, rbl_severity least);
 /// Messages of a run of cli_load_file_graph down to severity `least`, as `error: file: text`: that graph has
 /// no place that a person could look at.
 void cli_print_file_messages(const char *file, const rbl_messages *messages, rbl_severity least);

@@ -45,10 +45,16 @@ static void print_message(const char *text, rbl_severity severity, bool colors)
 
 void cli_print_messages(const rbl_messages *messages)
 {
+    cli_print_messages_down_to(messages, RBL_NOTE);
+}
+
+void cli_print_messages_down_to(const rbl_messages *messages, rbl_severity least)
+{
     bool colors = stderr_has_colors();
     for (size_t i = 0; i < rbl_messages_count(messages); i++) {
         char *text = NULL;
         const rbl_message *message = rbl_messages_get(messages, i);
+        if (message->severity > least) continue;
         if (rbl_messages_format(messages, i, &text) != RBL_OK) {
             fprintf(stderr, "%s\n", message->text);
             continue;

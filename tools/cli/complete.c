@@ -67,8 +67,8 @@ static void offer_values(completion *c, const char *value)
     } files[] = {
         {"GRAPH", "@files .json .jsonc"},
         {"MANIFEST.json", "@files .json .jsonc"},
-        {"MESH", "@files .obj .glb .gltf .stl .ply .off .rbl"},
-        {"MODEL", "@files .obj .glb .gltf .stl .ply .off .rbl .json .jsonc"},
+        {"MESH", "@files .obj .glb .gltf .stl .ply .off .fbx .dae .3mf .rbl"},
+        {"MODEL", "@files .obj .glb .gltf .stl .ply .off .fbx .dae .3mf .rbl .json .jsonc"},
         {"DIR", "@folders"},
     };
     if (strchr(value, '|')) {

@@ -9,6 +9,7 @@
 
 #include "tools/cli/findings.h"
 #include "tools/cli/inspect_parts.h"
+#include "tools/cli/model.h"
 
 /// Lengths are metres; what is very large or small was perhaps made in another unit.
 static void print_size(const cli_summary *s)
@@ -124,22 +125,20 @@ static rbl_status print_json(const inspection *i, const rbl_messages *messages)
     return status;
 }
 
-static bool is_collection_file(const char *file)
+/// A result, and no mesh that is still to be broken.
+static bool is_finished(const char *file)
 {
     size_t length = strlen(file);
-    return length >= 4 && strcasecmp(file + length - 4, ".rbl") == 0;
+    return cli_is_graph(file) || (length >= 4 && strcasecmp(file + length - 4, ".rbl") == 0);
 }
 
-static int show(inspection *i, const rbl_run *run)
+static int show(inspection *i, const rbl_collection *collection, const rbl_run *run)
 {
-    const rbl_value *value = rbl_run_value(run, "file");
-    const rbl_collection *collection = value ? rbl_value_collection(value) : NULL;
-    rbl_status status = collection ? cli_summarize(collection, true, &i->summary) : RBL_ERR_COLLECTION;
+    rbl_status status = cli_summarize(collection, true, &i->summary);
     if (status == RBL_OK && !cli_get_asset(collection, &i->asset)) status = RBL_ERR_COLLECTION;
     if (status == RBL_OK) status = cli_count_engine_cost(&i->asset, &i->cost);
     if (status == RBL_OK)
-        status =
-            cli_audit_collection(is_collection_file(i->file), &i->asset, &i->summary, &i->cost, &i->audit);
+        status = cli_audit_collection(is_finished(i->file), &i->asset, &i->summary, &i->cost, &i->audit);
     if (status == RBL_OK) status = i->json ? print_json(i, rbl_run_messages(run)) : print_human(i);
     if (status != RBL_OK) {
         cli_error("%s: %s", i->file, rbl_status_text(status));
@@ -168,27 +167,26 @@ static void show_refused(rbl_graph *graph, const char *file)
     rbl_run_destroy(run);
 }
 
-static int read_file(rbl_engine *engine, inspection *i)
+static int read_file(rbl_engine *engine, const inspection *asked, const char *node, const cli_list *pairs)
 {
-    rbl_graph *graph = NULL;
-    rbl_run *run = NULL;
-    int code = cli_load_file_graph(engine, i->file, &graph);
-    if (code == EXIT_DONE) {
-        rbl_status status = rbl_evaluate(graph, NULL, &run);
-        if (run && !(i->json && status == RBL_OK))
-            cli_print_file_messages(i->file, rbl_run_messages(run), RBL_NOTE);
-        if (!run) cli_error("%s", rbl_status_text(status));
-        code = status == RBL_OK ? show(i, run) : cli_exit_code(status);
-        if (!i->json && (status == RBL_ERR_MESH || status == RBL_ERR_OPEN_MESH)) show_refused(graph, i->file);
-    }
-    rbl_run_destroy(run);
-    rbl_graph_destroy(graph);
+    inspection i = *asked;
+    cli_model model;
+    cli_model_request request = {
+        .file = i.file, .node = node, .pairs = pairs, .least = i.json ? RBL_ERROR : RBL_NOTE};
+    int code = cli_load_model(engine, &request, &model);
+    rbl_status status = model.run ? rbl_run_status(model.run) : RBL_OK;
+    if (code == EXIT_DONE) code = show(&i, model.collection, model.run);
+    if (!i.json && !cli_is_graph(i.file) && (status == RBL_ERR_MESH || status == RBL_ERR_OPEN_MESH))
+        show_refused(model.graph, i.file);
+    cli_free_model(&model);
     return code;
 }
 
 int cli_inspect(int argc, char **argv)
 {
     inspection i = {.depth = INSPECT_AUTO};
+    const char *node = NULL;
+    cli_list pairs = {0};
     const cli_option options[] = {
         {"depth", CLI_NUMBER, &i.depth, "N",
             "levels of the tree below the root (default: to the first with several bones)"},
@@ -196,31 +194,36 @@ int cli_inspect(int argc, char **argv)
         {"attributes", CLI_FLAG, &i.attributes, NULL, "list groups and attributes, with types and sizes"},
         {"fail-on", CLI_WORD, &i.fail_on, "warning",
             "exit 1 when there is a warning, of the reader or about the pieces"},
-        {"json", CLI_FLAG, &i.json, NULL, "print all of it as JSON"}, {0}};
+        {"json", CLI_FLAG, &i.json, NULL, "print all of it as JSON"},
+        {"node", CLI_TEXT, &node, "NODE",
+            "of a graph: the node to show (default: the last one that gives a collection)"},
+        CLI_OPTION_SET(&pairs), {0}};
     const cli_command command = {.name = "inspect",
         .usage = "FILE [options]",
-        .text = "Reads a mesh (.obj .glb .gltf .stl .ply .off .fbx .dae .3mf) or a .rbl file and shows what "
-                "is in it: "
-                "pieces and levels, shells, triangles, "
-                "bounds, volume, materials, hulls, who touches whom, the tree of bones; what it costs in an "
-                "engine (draw calls, memory); and what "
-                "a lead artist would send back: open, tiny or sliver pieces, hulls beyond what engines take, "
-                "pieces that touch nothing.\n"
+        .text = "Shows what is in a mesh (.obj .glb .gltf .stl .ply .off .fbx .dae .3mf), a collection "
+                "(.rbl) or the result "
+                "of a graph (.json .jsonc): pieces and levels, shells, triangles, bounds, volume, materials, "
+                "hulls, who "
+                "touches whom, the tree of bones; what it costs in an engine (draw calls, memory); and what "
+                "a lead artist "
+                "would send back: open, tiny or sliver pieces, hulls beyond what engines take, pieces that "
+                "touch nothing.\n"
                 "Of a mesh that needed repair, also each shell as it was found, where it is, its holes with "
-                "place and length, its crossings, and "
-                "settings that would change that; of one that is refused, too.",
+                "place and length, "
+                "its crossings, and settings that would change that; of one that is refused, too.",
         .examples =
             "rubble inspect graphs/meshes/vase.obj\nrubble inspect out/wall.rbl --depth 2 --fail-on warning",
-        .takes = "MESH",
+        .takes = "MODEL",
         .options = options,
         .arguments = &i.file,
         .least_arguments = 1,
         .most_arguments = 1};
     int code = cli_parse(&command, argc, argv);
-    if (code >= 0) return code;
-    rbl_engine *engine = cli_engine(0, NULL);
-    if (!engine) return EXIT_EVALUATION;
-    code = read_file(engine, &i);
-    rbl_engine_destroy(engine);
+    if (code < 0) {
+        rbl_engine *engine = cli_engine(0, NULL);
+        code = engine ? read_file(engine, &i, node, &pairs) : EXIT_EVALUATION;
+        rbl_engine_destroy(engine);
+    }
+    free(pairs.items);
     return code;
 }

@@ -101,7 +101,7 @@ static int evaluate(const cli_model_request *request, const char *node, cli_mode
     if (!m->run)
         cli_error("node \"%s\": %s", node, rbl_status_text(status));
     else if (cli_is_graph(request->file))
-        cli_print_messages(rbl_run_messages(m->run));
+        cli_print_messages_down_to(rbl_run_messages(m->run), request->least);
     else
         cli_print_file_messages(request->file, rbl_run_messages(m->run), request->least);
     return status == RBL_ERR_NOT_FOUND ? EXIT_EVALUATION : cli_exit_code(status);

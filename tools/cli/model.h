@@ -10,7 +10,7 @@ typedef struct cli_model_request {
     const char *node;      /* of a graph: the node to show; NULL: the last one that gives a collection */
     const cli_list *pairs; /* of --set; NULL: none */
     const char *output;    /* a file to write afterwards, which must not be one that is read; NULL: none */
-    rbl_severity least;    /* of a mesh: the least of its messages that is told */
+    rbl_severity least;    /* of what is said, the least that is told */
 } cli_model_request;
 
 typedef struct cli_model {

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 enum { MOST_WORD = 256 };
 
@@ -215,6 +216,22 @@ static void tell_missing(const cli_command *command, size_t index)
     }
 }
 
+/// A mesh where a graph is meant is a slip: its text would be taken for bad JSON.
+static bool is_mesh_for_graph(const cli_command *command, const char *file)
+{
+    static const char *const endings[] = {
+        ".obj", ".glb", ".gltf", ".stl", ".ply", ".off", ".rbl", ".fbx", ".dae", ".3mf"};
+    const char *dot = file ? strrchr(file, '.') : NULL;
+    if (!dot || !command->takes || strcmp(command->takes, "GRAPH") != 0) return false;
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        if (strcasecmp(dot, endings[i]) != 0) continue;
+        cli_error("rubble %s takes a graph (.json), and %s is a mesh: `rubble inspect` shows it",
+            command->name, file);
+        return true;
+    }
+    return false;
+}
+
 int cli_parse(const cli_command *command, int argc, char **argv)
 {
     size_t count = 0;
@@ -241,5 +258,5 @@ int cli_parse(const cli_command *command, int argc, char **argv)
         tell_missing(command, count);
         return usage_fault(command);
     }
-    return -1;
+    return count && is_mesh_for_graph(command, command->arguments[0]) ? EXIT_USAGE : -1;
 }

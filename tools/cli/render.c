@@ -161,7 +161,12 @@ static int parse_arguments(int argc, char **argv, settings *s)
     if (code >= 0) return code;
     bool bad_view = view && !parse_view(view, s);
     if (bad_view || (size && !parse_size(size, s))) {
-        cli_error("--%s does not take \"%s\"", bad_view ? "view" : "size", bad_view ? view : size);
+        cli_error(
+            bad_view
+                ? "--view needs corner, front, back, left, right, top, or AZIMUTH,ELEVATION (up to 89), not "
+                  "\"%s\""
+                : "--size needs WIDTHxHEIGHT, 16 to 16384 each, not \"%s\"",
+            bad_view ? view : size);
         fprintf(stderr, "`rubble render --help` tells more\n");
         return EXIT_USAGE;
     }
