@@ -70,6 +70,7 @@ static void read_variable_bounds(rbli_loader *l, uint32_t object, rbli_variable 
                   type == RBL_PARAM_VEC3 || type == RBL_PARAM_INT3;
     const char *names[2] = {"min", "max"};
     double bounds[2] = {-1.7976931348623157e308, 1.7976931348623157e308};
+    uint32_t place = object; /* of "min", else of "max", perhaps misspelt */
     bool any = false;
     for (size_t i = 0; i < 2; i++) {
         uint32_t bound = rbli_loader_member(l, l->json, object, names[i], rbli_declaration_keys);
@@ -81,12 +82,12 @@ static void read_variable_bounds(rbli_loader *l, uint32_t object, rbli_variable 
             rbli_loader_tell_type(l, bound, NULL, i ? "\"max\"" : "\"min\"", "a number");
         else
             bounds[i] = rbli_loader_at(l, bound)->number;
+        if (i == 0 || place == object) place = bound;
         any = true;
     }
     if (bounds[0] > bounds[1]) {
-        uint32_t min = rbli_json_member(l->json, object, "min");
         rbli_loader_tell(
-            l, RBL_ERROR, min, rbli_loader_at(l, min)->offset, NULL, NULL, "\"min\" is above \"max\"");
+            l, RBL_ERROR, place, rbli_loader_at(l, place)->offset, NULL, NULL, "\"min\" is above \"max\"");
         any = false;
     }
     if (!any) return;
