@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "fracture/base/large_blocks.h"
+
 struct rbli_allocator {
     rbli_reallocate_fn reallocate;
     void *user;
@@ -23,22 +25,44 @@ typedef struct block_header {
 } block_header;
 _Static_assert(sizeof(block_header) == 16, "a block stays 16-byte aligned");
 
-static void *reallocate_by_c_library(void *user, void *pointer, size_t old_bytes, size_t new_bytes)
+/// The C library's, but large blocks are our own. `user`: those, or NULL.
+static void *reallocate_by_default(void *user, void *pointer, size_t old_bytes, size_t new_bytes)
 {
-    (void)user;
-    (void)old_bytes;
-    if (new_bytes == 0) {
+    rbli_large_blocks *blocks = user;
+    bool was_large = blocks && pointer && old_bytes >= RBLI_LARGE_BYTES;
+    bool is_large = blocks && new_bytes >= RBLI_LARGE_BYTES;
+    if (!was_large && !is_large) {
+        if (new_bytes) return realloc(pointer, new_bytes);
         free(pointer);
         return NULL;
     }
-    return realloc(pointer, new_bytes);
+    if (was_large && is_large && rbli_large_blocks_resize(blocks, pointer, new_bytes)) return pointer;
+    void *moved = NULL;
+    if (new_bytes) {
+        moved = is_large ? rbli_large_blocks_alloc(blocks, new_bytes) : malloc(new_bytes);
+        if (!moved) return NULL;
+        if (pointer) memcpy(moved, pointer, old_bytes < new_bytes ? old_bytes : new_bytes);
+    }
+    if (was_large) {
+        rbli_large_blocks_free(blocks, pointer);
+    } else {
+        free(pointer);
+    }
+    return moved;
 }
 
 rbli_allocator *rbli_allocator_create(rbli_reallocate_fn reallocate, void *user)
 {
-    if (!reallocate) reallocate = reallocate_by_c_library;
+    bool is_default = !reallocate;
+    if (is_default) {
+        reallocate = reallocate_by_default;
+        user = rbli_large_blocks_create();
+    }
     rbli_allocator *allocator = reallocate(user, NULL, 0, sizeof *allocator);
-    if (!allocator) return NULL;
+    if (!allocator) {
+        if (is_default) rbli_large_blocks_destroy(user);
+        return NULL;
+    }
     memset(allocator, 0, sizeof *allocator);
     allocator->reallocate = reallocate;
     allocator->user = user;
@@ -54,9 +78,11 @@ rbli_allocator *rbli_allocator_retain(rbli_allocator *allocator)
 
 void rbli_allocator_release(rbli_allocator *allocator)
 {
-    if (!allocator) return;
-    if (atomic_fetch_sub_explicit(&allocator->references, 1, memory_order_acq_rel) == 1)
-        allocator->reallocate(allocator->user, allocator, sizeof *allocator, 0);
+    if (!allocator || atomic_fetch_sub_explicit(&allocator->references, 1, memory_order_acq_rel) != 1) return;
+    void *user = allocator->user;
+    bool is_default = allocator->reallocate == reallocate_by_default;
+    allocator->reallocate(user, allocator, sizeof *allocator, 0);
+    if (is_default) rbli_large_blocks_destroy(user);
 }
 
 size_t rbli_allocator_bytes(const rbli_allocator *allocator)

@@ -11,7 +11,8 @@
 /// new_bytes 0 frees; 16-byte aligned; NULL when out of memory. Called from any thread.
 typedef void *(*rbli_reallocate_fn)(void *user, void *pointer, size_t old_bytes, size_t new_bytes);
 
-/// Reference counted, because values that outlive a run are freed later. `reallocate` NULL: the C library's.
+/// Reference counted, because values that outlive a run are freed later. `reallocate` NULL: the C library's,
+/// with large blocks beside it that are kept for the next ones (large_blocks.h) until the last reference goes.
 rbli_allocator *rbli_allocator_create(rbli_reallocate_fn reallocate, void *user);
 rbli_allocator *rbli_allocator_retain(rbli_allocator *allocator);
 void rbli_allocator_release(rbli_allocator *allocator); /* NULL is fine */

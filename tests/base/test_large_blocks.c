@@ -1,0 +1,116 @@
+#include "tests/check.h"
+
+#include "fracture/base/large_blocks.h"
+#include "fracture/base/rng.h"
+
+enum { BLOCKS = 64 };
+
+typedef struct held {
+    unsigned char *data;
+    size_t bytes;
+    unsigned char mark;
+} held;
+
+static void fill(held *block)
+{
+    block->data[0] = block->data[block->bytes / 2] = block->data[block->bytes - 1] = block->mark;
+}
+
+static bool is_intact(const held *block)
+{
+    return block->data[0] == block->mark && block->data[block->bytes / 2] == block->mark &&
+           block->data[block->bytes - 1] == block->mark;
+}
+
+/// Blocks of random sizes come, grow, shrink and go; no two share a byte, and the lists stay sound.
+static void random_blocks_stay_apart(void **state)
+{
+    (void)state;
+    const uint32_t seed = 20261130;
+    print_message("seed %u\n", seed);
+    rbli_large_blocks *blocks = rbli_large_blocks_create();
+    if (!blocks) skip();
+    held all[BLOCKS] = {{0}};
+    for (uint64_t i = 0; i < 20000; i++) {
+        rbli_rng rng = rbli_rng_make(seed, RBLI_RNG_TEST, i);
+        held *block = &all[rbli_rng_u32(&rng) % BLOCKS];
+        size_t bytes = RBLI_LARGE_BYTES + (rbli_rng_u32(&rng) % 5000000 >> rbli_rng_u32(&rng) % 12);
+        if (!block->data) {
+            block->data = rbli_large_blocks_alloc(blocks, block->bytes = bytes);
+            assert_non_null(block->data);
+            assert_int_equal((uintptr_t)block->data % 16, 0);
+            block->mark = (unsigned char)i;
+            fill(block);
+        } else if (rbli_rng_u32(&rng) % 2) {
+            assert_true(is_intact(block));
+            if (rbli_large_blocks_resize(blocks, block->data, bytes)) {
+                assert_int_equal(block->data[0], block->mark);
+                block->bytes = bytes;
+                fill(block);
+            }
+        } else {
+            assert_true(is_intact(block));
+            rbli_large_blocks_free(blocks, block->data);
+            block->data = NULL;
+        }
+        if (i % 100 == 0) assert_true(rbli_large_blocks_are_sound(blocks));
+    }
+    size_t used, kept;
+    for (size_t b = 0; b < BLOCKS; b++)
+        if (all[b].data) {
+            assert_true(is_intact(&all[b]));
+            rbli_large_blocks_free(blocks, all[b].data);
+        }
+    rbli_large_blocks_count(blocks, &used, &kept);
+    assert_int_equal(used, 0);
+    assert_in_range(kept, 0, 64 << 20);
+    assert_true(rbli_large_blocks_are_sound(blocks));
+    rbli_large_blocks_destroy(blocks);
+}
+
+/// What was freed is used again: the process does not grow.
+static void freed_blocks_are_used_again(void **state)
+{
+    (void)state;
+    rbli_large_blocks *blocks = rbli_large_blocks_create();
+    if (!blocks) skip();
+    char *first = rbli_large_blocks_alloc(blocks, 1 << 20);
+    char *second = rbli_large_blocks_alloc(blocks, 1 << 20);
+    rbli_large_blocks_free(blocks, first);
+    assert_ptr_equal(rbli_large_blocks_alloc(blocks, 1 << 20), first);
+    rbli_large_blocks_free(blocks, first);
+    rbli_large_blocks_free(blocks, second);
+    assert_ptr_equal(rbli_large_blocks_alloc(blocks, 2 << 20), first);
+    assert_true(rbli_large_blocks_are_sound(blocks));
+    rbli_large_blocks_destroy(blocks);
+}
+
+/// Blocks of the allocator keep their content across the size at which they change their home.
+static void content_moves_with_its_block(void **state)
+{
+    (void)state;
+    rbl_context *ctx = make_context(1);
+    size_t sizes[] = {100, RBLI_LARGE_BYTES + 5, 3 << 20, RBLI_LARGE_BYTES, 1 << 24, 1000, 10};
+    uint8_t *data = NULL;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        data = rbli_realloc(ctx, data, sizes[i], 1);
+        assert_non_null(data);
+        for (size_t k = 0; i > 0 && k < 10; k++)
+            assert_int_equal(data[k], k);
+        for (size_t k = 0; k < 10; k++)
+            data[k] = (uint8_t)k;
+    }
+    rbli_free(ctx, data);
+    assert_null(rbli_alloc(ctx, (size_t)PTRDIFF_MAX - 100, 1));
+    finish_context(ctx);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(random_blocks_stay_apart),
+        cmocka_unit_test(freed_blocks_are_used_again),
+        cmocka_unit_test(content_moves_with_its_block),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
