@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "bench_revision.h"
+#include "rubble/rubble.h"
 #include "fracture/base/alloc.h"
 #include "fracture/base/rng.h"
 #include "fracture/base/trace.h"
@@ -76,6 +77,7 @@ bench_options bench_start(int argc, char **argv, const char *name, const bench_o
 {
     bench_options o = {.name = name, .threads = 1, .runs = 5, .only = ""};
     if (argc % 2 == 0) usage(name, own);
+    rbl_tune_process_memory(); /* as the command does */
     for (int i = 1; i < argc; i += 2) {
         const char *key = argv[i], *text = argv[i + 1];
         char *end;

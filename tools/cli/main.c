@@ -169,6 +169,7 @@ static int complete(int count, char **words)
 
 int main(int argc, char **argv)
 {
+    rbl_tune_process_memory();
     signal(SIGPIPE, SIG_IGN); /* a reader that goes away is a write error, */
     signal(SIGXFSZ, SIG_IGN); /* and so is a file over the limit of its size */
     if (argc < 2) {

@@ -1,0 +1,47 @@
+/// Memory of the process for programs that do little else than evaluate.
+
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "fracture/base/large_blocks.h"
+#include "rubble/rubble.h"
+
+#ifdef __GLIBC__
+
+#include <malloc.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+
+enum { MIB = 1 << 20, HUGE_PAGE = 2 * MIB, HEAP = 512 * MIB };
+
+static bool is_limited(void)
+{
+    struct rlimit space, data;
+    return getrlimit(RLIMIT_AS, &space) != 0 || getrlimit(RLIMIT_DATA, &data) != 0 ||
+           space.rlim_cur != RLIM_INFINITY || data.rlim_cur != RLIM_INFINITY;
+}
+
+void rbl_tune_process_memory(void)
+{
+    if (is_limited()) return;
+    mallopt(M_TRIM_THRESHOLD, INT32_MAX);
+    mallopt(M_MMAP_MAX, 0); /* so that this one grows the heap, whose size then stays */
+    char *heap = malloc(HEAP);
+    mallopt(M_MMAP_MAX, 65536);
+    mallopt(M_MMAP_THRESHOLD,
+        2 * RBLI_LARGE_BYTES); /* what is smaller than large blocks comes from the heap, too */
+#ifdef MADV_HUGEPAGE
+    /* Small programs stay in front of the huge pages: clearing one costs more than they need. */
+    uintptr_t begin = ((uintptr_t)heap + 2 * HUGE_PAGE - 1) & ~(uintptr_t)(HUGE_PAGE - 1);
+    if (heap) madvise((void *)begin, (uintptr_t)heap + HEAP - begin, MADV_HUGEPAGE);
+#endif
+    free(heap);
+}
+
+#else
+
+void rbl_tune_process_memory(void)
+{
+}
+
+#endif
