@@ -15,15 +15,19 @@ __extension__ typedef unsigned __int128 u128;
 static const double powers_of_ten[23] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12,
     1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
 
+static const uint64_t whole_powers[20] = {1u, 10u, 100u, 1000u, 10000u, 100000u, 1000000u, 10000000u,
+    100000000u, 1000000000u, 10000000000u, 100000000000u, 1000000000000u, 10000000000000u, 100000000000000u,
+    1000000000000000u, 10000000000000000u, 100000000000000000u, 1000000000000000000u, 10000000000000000000u};
+
 /// value · 10^power rounded to nearest, ties to even; 0 ≤ power ≤ 22, 1e-6 < value < 1e18.
 static uint64_t scaled(double value, int power)
 {
-    int exponent;
-    uint64_t mantissa = (uint64_t)ldexp(frexp(value, &exponent), 53);
-    exponent -= 53;
-    u128 product = mantissa;
-    for (int i = 0; i < power; i++)
-        product *= 10;
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits); /* a normal, positive number */
+    int exponent = (int)(bits >> 52) - 1075;
+    u128 product = (bits & (((uint64_t)1 << 52) - 1)) | (uint64_t)1 << 52;
+    product *= whole_powers[power < 19 ? power : 19];
+    if (power > 19) product *= whole_powers[power - 19];
     if (exponent >= 0) return (uint64_t)(product << exponent);
     int shift = -exponent;
     u128 quotient = product >> shift, rest = product - (quotient << shift), half = (u128)1 << (shift - 1);
@@ -33,26 +37,37 @@ static uint64_t scaled(double value, int power)
 /// Writes digits · 10^-power as plain decimals without zeros at the end.
 static size_t put_digits(uint64_t digits, int power, char *out)
 {
-    while (power > 0 && digits % 10 == 0) {
-        digits /= 10;
-        power--;
+    static const char pairs[] =
+        "00010203040506070809101112131415161718192021222324252627282930313233343536373839"
+        "40414243444546474849505152535455565758596061626364656667686970717273747576777879"
+        "8081828384858687888990919293949596979899";
+    char text[20], *begin = text + sizeof text, *out_begin = out;
+    while (digits >= 100) {
+        memcpy(begin -= 2, pairs + 2 * (digits % 100), 2);
+        digits /= 100;
     }
-    char reversed[48];
-    int count = 0;
-    for (; digits || count <= power; digits /= 10) {
-        if (count == power && power > 0) break;
-        reversed[count++] = (char)('0' + digits % 10);
+    if (digits >= 10) memcpy(begin -= 2, pairs + 2 * digits, 2);
+    if (digits < 10) *--begin = (char)('0' + digits);
+    int count = (int)(text + sizeof text - begin);
+    for (; power > 0 && count > 1 && begin[count - 1] == '0'; power--)
+        count--;
+    if (*begin == '0') power = 0;
+    int whole = count - power;
+    if (whole > 0) {
+        memcpy(out, begin, (size_t)whole);
+        out += whole;
+    } else {
+        *out++ = '0';
     }
     if (power > 0) {
-        reversed[count++] = '.';
-        do {
-            reversed[count++] = (char)('0' + digits % 10);
-            digits /= 10;
-        } while (digits);
+        *out++ = '.';
+        for (int i = whole; i < 0; i++)
+            *out++ = '0';
+        int first = whole > 0 ? whole : 0;
+        memcpy(out, begin + first, (size_t)(count - first));
+        out += count - first;
     }
-    for (int i = 0; i < count; i++)
-        out[i] = reversed[count - 1 - i];
-    return (size_t)count;
+    return (size_t)(out - out_begin);
 }
 
 static size_t put_general(double value, int digits, char *out)

@@ -6,6 +6,7 @@
 #include "fracture/collection/material.h"
 #include "fracture/io/body_view.h"
 #include "fracture/io/float_table.h"
+#include "fracture/io/number_text.h"
 #include "fracture/io/text_out.h"
 #include "fracture/io/write.h"
 
@@ -22,12 +23,27 @@ typedef struct obj_writer {
 
 static void put_position(obj_writer *writer, const double p[3])
 {
-    rbli_put(&writer->text, "v");
+    char line[8 + 3 * RBLI_NUMBER_TEXT_BYTES], *at = line;
+    *at++ = 'v';
     for (int k = 0; k < 3; k++) {
-        rbli_put(&writer->text, " ");
-        rbli_put_double(&writer->text, p[k]);
+        *at++ = ' ';
+        at += rbli_double_text(p[k], at);
     }
-    rbli_put(&writer->text, "\n");
+    *at++ = '\n';
+    rbli_put_bytes(&writer->text, line, (size_t)(at - line));
+}
+
+static void put_normal(obj_writer *writer, const float n[3])
+{
+    char line[8 + 3 * RBLI_NUMBER_TEXT_BYTES], *at = line;
+    *at++ = 'v';
+    *at++ = 'n';
+    for (int k = 0; k < 3; k++) {
+        *at++ = ' ';
+        at += rbli_float_text(n[k], at);
+    }
+    *at++ = '\n';
+    rbli_put_bytes(&writer->text, line, (size_t)(at - line));
 }
 
 static rbl_status put_positions(obj_writer *writer, const rbli_world_map *map, int32_t geometry)
@@ -72,12 +88,7 @@ static rbl_status put_normals(
         writer->corner_normals[c] = rbli_float_table_add(&writer->normals, n);
         if (writer->normals.count == before) continue;
         rbli_world_normal(map, n, moved);
-        rbli_put(&writer->text, "vn");
-        for (int k = 0; k < 3; k++) {
-            rbli_put(&writer->text, " ");
-            rbli_put_float(&writer->text, moved[k]);
-        }
-        rbli_put(&writer->text, "\n");
+        put_normal(writer, moved);
     }
     return RBL_OK;
 }
