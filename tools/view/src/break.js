@@ -69,6 +69,7 @@ export class BreakMode {
         this.scale = size >= 0.2 && size <= 60 ? 1 : 4 / size // others are taken for other units than metres
         this.size = size * this.scale
         this.mass = masses(model, this.scale)
+        this.leastMass = Math.max(1e-9 * this.mass.reduce((a, b) => Math.max(a, b), 0), 1e-9)
         this.balls = []
         this.world = null
         this.running = true
@@ -228,7 +229,7 @@ export class BreakMode {
                 volume: 1,
             })
         const whole = clouds.reduce((sum, c) => sum + c.volume, 0)
-        const mass = Math.max(this.mass[b], 1e-9 * Math.max(...this.mass), 1e-9)
+        const mass = Math.max(this.mass[b], this.leastMass)
         return clouds.map((cloud) => this.makeShape(cloud, (mass * cloud.volume) / whole))
     }
 

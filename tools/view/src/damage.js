@@ -79,10 +79,10 @@ export class Damage {
         return this.model.geometryOf[b] >= 0 || !this.model.children[b].length
     }
 
-    piecesBelow(b) {
-        const { model } = this,
-            out = model.geometryOf[b] >= 0 ? [b] : []
-        for (const c of model.children[b]) if (model.pieceCount[c]) out.push(...this.piecesBelow(c))
+    piecesBelow(b, out = []) {
+        const { model } = this
+        if (model.geometryOf[b] >= 0) out.push(b)
+        for (const c of model.children[b]) if (model.pieceCount[c]) this.piecesBelow(c, out)
         return out
     }
 
@@ -138,7 +138,7 @@ export class Damage {
             const part = [left.values().next().value]
             left.delete(part[0])
             if (!linked) {
-                part.push(...left)
+                for (const t of left) part.push(t)
                 left.clear()
             }
             for (let i = 0; linked && i < part.length; i++)
