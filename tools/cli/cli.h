@@ -111,6 +111,8 @@ int cli_complete(const cli_command *command, int count, char **words);
 /// Calls `visit` with each word between separators.
 void cli_each_word(const char *words, char separator,
     void (*visit)(void *user, const char *word, size_t length), void *user);
+/// The word of that number between separators, "" when there is none.
+void cli_nth_word(const char *words, char separator, size_t index, char *out, size_t room);
 /// `error: unknown WHAT "NAME"` and the nearest of the candidates.
 void cli_tell_unknown(const char *what, const char *name, const char *const *candidates, size_t count);
 

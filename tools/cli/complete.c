@@ -115,29 +115,12 @@ static void offer_options(const completion *c)
     offer(c, "--help", 6, "print a text on the command");
 }
 
-typedef struct nth_word {
-    size_t index, wanted;
-    const char *word;
-    size_t length;
-} nth_word;
-
-static void keep_nth(void *user, const char *word, size_t length)
-{
-    nth_word *n = user;
-    if (n->index++ != n->wanted) return;
-    n->word = word;
-    n->length = length;
-}
-
 static void offer_argument(completion *c, size_t index)
 {
-    nth_word nth = {.wanted = index};
     char value[128];
     if (index >= c->command->most_arguments) return;
-    cli_each_word(c->command->takes, ' ', keep_nth, &nth);
-    if (!nth.word) return;
-    snprintf(value, sizeof value, "%.*s", (int)nth.length, nth.word);
-    offer_values(c, value);
+    cli_nth_word(c->command->takes, ' ', index, value, sizeof value);
+    if (*value) offer_values(c, value);
 }
 
 int cli_complete(const cli_command *command, int count, char **words)

@@ -28,6 +28,25 @@ void cli_tell_unknown(const char *what, const char *name, const char *const *can
     if (nearest) fprintf(stderr, "  did you mean \"%s\"?\n", nearest);
 }
 
+typedef struct nth_word {
+    size_t index, wanted;
+    char *word;
+    size_t room;
+} nth_word;
+
+static void keep_nth(void *user, const char *word, size_t length)
+{
+    nth_word *n = user;
+    if (n->index++ == n->wanted) snprintf(n->word, n->room, "%.*s", (int)length, word);
+}
+
+void cli_nth_word(const char *words, char separator, size_t index, char *out, size_t room)
+{
+    nth_word n = {.wanted = index, .word = out, .room = room};
+    *out = '\0';
+    cli_each_word(words, separator, keep_nth, &n);
+}
+
 static int usage_fault(const cli_command *command)
 {
     fprintf(stderr, "`rubble %s --help` tells more\n", command->name);
@@ -191,28 +210,16 @@ static bool parse_option(const cli_command *command, int argc, char **argv, int 
     return store(option, equals ? equals + 1 : argv[++*i]);
 }
 
-typedef struct nth_word {
-    size_t index, wanted;
-    char word[MOST_WORD];
-} nth_word;
-
-static void keep_nth(void *user, const char *word, size_t length)
-{
-    nth_word *n = user;
-    if (n->index++ == n->wanted) snprintf(n->word, sizeof n->word, "%.*s", (int)length, word);
-}
-
 static void tell_missing(const cli_command *command, size_t index)
 {
     word_search search;
-    nth_word takes = {.wanted = index};
-    cli_each_word(command->takes, ' ', keep_nth, &takes);
-    if (strchr(takes.word, '|')) {
-        is_word(takes.word, "", &search);
+    char takes[MOST_WORD];
+    cli_nth_word(command->takes, ' ', index, takes, sizeof takes);
+    if (strchr(takes, '|')) {
+        is_word(takes, "", &search);
         cli_error("rubble %s needs %s", command->name, search.list);
     } else {
-        cli_error(
-            "rubble %s needs a %s", command->name, strcmp(takes.word, "GRAPH") == 0 ? "graph file" : "file");
+        cli_error("rubble %s needs a %s", command->name, strcmp(takes, "GRAPH") == 0 ? "graph file" : "file");
     }
 }
 
