@@ -164,14 +164,13 @@ int fail(const char *text, int code)
     return code;
 }
 
-} // namespace
-
-int main(int argc, char **argv)
+int run(int argc, char **argv)
 {
     std::string format = argc == 2 ? argv[1] : "";
     if (format == "--version") {
         std::printf("rubble-import, assimp %u.%u.%u\n", aiGetVersionMajor(), aiGetVersionMinor(),
             aiGetVersionPatch());
+        std::fflush(stdout);
         return 0;
     }
     if (format != "fbx" && format != "dae" && format != "3mf")
@@ -186,4 +185,11 @@ int main(int argc, char **argv)
     } catch (const std::exception &e) {
         return fail(e.what(), EXIT_REFUSED);
     }
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+    _exit(run(argc, argv)); /* the system frees all, also what assimp leaks where it throws */
 }
