@@ -3,6 +3,7 @@
 
 /// A .usda file under way, shared by the parts of its writer.
 
+#include "fracture/collection/material.h"
 #include "fracture/io/body_view.h"
 #include "fracture/io/float_table.h"
 #include "fracture/io/text_out.h"
@@ -13,6 +14,7 @@ typedef struct usda_writer {
     rbli_asset_view view;
     rbli_body_view bodies;
     bool physics;
+    const char *image_stem; /* names of images begin with it; NULL: the source's names are used */
     rbli_text_out text;
     double (*centers)[3];  /* of bones, in their frames; zero for those without mesh */
     char **bone_names;     /* [bone] identifiers, different from each other */
@@ -35,6 +37,12 @@ void rbli_usda_put_scalar(usda_writer *w, size_t depth, const char *name, double
 void rbli_usda_put_path(usda_writer *w, size_t bone);
 /// `extent`, the corners of a box.
 void rbli_usda_put_extent(usda_writer *w, size_t depth, const double low[3], const double high[3]);
+
+/// A material with its textures.
+rbl_status rbli_usda_put_material(usda_writer *w, size_t material);
+/// The whole file as text, streamed where `text` has a writer, else in memory, which is the caller's on success.
+rbl_status rbli_usda_make_text(rbl_context *ctx, const rbl_collection *collection, const char *image_stem,
+    rbli_collider_form colliders, rbli_text_out *text, rbli_usda_report *report);
 
 /// What stands in the parentheses of a piece's prim: its API schemas, if it has any.
 bool rbli_usda_body_has_schemas(const rbli_body *body);

@@ -122,7 +122,7 @@ typedef struct rbli_usda_report {
 
 /// USD as text (.usda): below one prim `Asset` (metres, Y up) a prim for each bone in the same hierarchy, a
 /// mesh below each piece around its centre, with indexed face-varying normals, st and display colours,
-/// subsets of faces by material and materials as UsdPreviewSurface. Names become identifiers; those that
+/// subsets of faces by material and materials as UsdPreviewSurface with their textures. Names become identifiers; those that
 /// change are in customData.name.
 ///
 /// Unless `colliders` is none, also UsdPhysics: rigid bodies with mass, centre of mass and principal inertia,
@@ -131,9 +131,17 @@ typedef struct rbli_usda_report {
 /// the first of each. A joint breaks at a force of 60 times the lower bone.damage_threshold (an impulse
 /// within a sixtieth of a second), without one at 3 MPa over the contact area; at a torque of that force on
 /// an arm of half the contact's width.
+/// @param image_stem textures are named rbli_image_file_name(stem, image); NULL: the base colour's as the source
+/// named it, unless it was inside of it
 /// @param report filled on success; may be NULL
 /// @return RBL_OK · RBL_ERR_COLLECTION · RBL_ERR_NO_MEMORY · RBL_ERR_CANCELLED
-rbl_status rbli_write_usda(rbl_context *ctx, const rbl_collection *collection, rbli_collider_form colliders,
-    rbli_file_writer *out, rbli_usda_report *report);
+rbl_status rbli_write_usda(rbl_context *ctx, const rbl_collection *collection, const char *image_stem,
+    rbli_collider_form colliders, rbli_file_writer *out, rbli_usda_report *report);
+/// Whether a material's texture shows an image. @return [images], freed by the caller; NULL without memory
+bool *rbli_usda_images(rbl_context *ctx, const rbl_collection *collection);
+/// The same as .usdz: a ZIP archive of STEM.usda and its images, stored, each at a multiple of 64 bytes.
+/// @return as rbli_write_usda · RBL_ERR_LIMIT past 4 GiB
+rbl_status rbli_write_usdz(rbl_context *ctx, const rbl_collection *collection, const char *stem,
+    rbli_collider_form colliders, rbli_file_writer *out, rbli_usda_report *report);
 
 #endif

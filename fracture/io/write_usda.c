@@ -313,69 +313,6 @@ static void put_mesh(usda_writer *w, size_t depth, size_t bone)
     rbli_usda_line(w, depth, "}");
 }
 
-/* ---- materials ---- */
-
-static void put_connection(
-    usda_writer *w, size_t depth, const char *attribute, size_t material, const char *end)
-{
-    rbli_usda_indent(w, depth);
-    rbli_put(&w->text, attribute);
-    rbli_put(&w->text, ".connect = </Asset/Looks/");
-    rbli_put(&w->text, w->material_names[material]);
-    rbli_put(&w->text, end);
-    rbli_put(&w->text, ">\n");
-}
-
-static void put_texture(usda_writer *w, size_t m, const char *path)
-{
-    rbli_usda_line(w, 3, "def Shader \"texture\"");
-    rbli_usda_line(w, 3, "{");
-    rbli_usda_line(w, 4, "uniform token info:id = \"UsdUVTexture\"");
-    rbli_usda_indent(w, 4);
-    rbli_put(&w->text, "asset inputs:file = @@@");
-    for (const char *p = path; *p; p++)
-        rbli_put_bytes(&w->text, (unsigned char)*p < 32 ? "_" : p, 1);
-    rbli_put(&w->text, "@@@\n");
-    rbli_usda_line(w, 4, "token inputs:wrapS = \"repeat\"");
-    rbli_usda_line(w, 4, "token inputs:wrapT = \"repeat\"");
-    put_connection(w, 4, "float2 inputs:st", m, "/st.outputs:result");
-    rbli_usda_line(w, 4, "float3 outputs:rgb");
-    rbli_usda_line(w, 3, "}");
-    rbli_usda_line(w, 3, "def Shader \"st\"");
-    rbli_usda_line(w, 3, "{");
-    rbli_usda_line(w, 4, "uniform token info:id = \"UsdPrimvarReader_float2\"");
-    rbli_usda_line(w, 4, "string inputs:varname = \"st\"");
-    rbli_usda_line(w, 4, "float2 outputs:result");
-    rbli_usda_line(w, 3, "}");
-}
-
-static void put_material(usda_writer *w, size_t m)
-{
-    float color[4];
-    const char *texture = rbli_collection_string(w->view.collection, "material", "texture", m);
-    bool textured = *texture && strncmp(texture, "embedded:", 9) != 0;
-    rbli_material_color(&w->view, m, color);
-    double rgb[3] = {(double)color[0], (double)color[1], (double)color[2]};
-    rbli_usda_indent(w, 2);
-    rbli_put(&w->text, "def Material \"");
-    rbli_put(&w->text, w->material_names[m]);
-    rbli_put(&w->text, "\"\n");
-    rbli_usda_line(w, 2, "{");
-    put_connection(w, 3, "token outputs:surface", m, "/surface.outputs:surface");
-    rbli_usda_line(w, 3, "def Shader \"surface\"");
-    rbli_usda_line(w, 3, "{");
-    rbli_usda_line(w, 4, "uniform token info:id = \"UsdPreviewSurface\"");
-    rbli_usda_put_vector(w, 4, "color3f inputs:diffuseColor", rgb, false);
-    if (textured) put_connection(w, 4, "color3f inputs:diffuseColor", m, "/texture.outputs:rgb");
-    if (color[3] < 1) rbli_usda_put_scalar(w, 4, "float inputs:opacity", (double)color[3]);
-    rbli_usda_line(w, 4, "float inputs:metallic = 0");
-    rbli_usda_line(w, 4, "float inputs:roughness = 0.9");
-    rbli_usda_line(w, 4, "token outputs:surface");
-    rbli_usda_line(w, 3, "}");
-    if (textured) put_texture(w, m, texture);
-    rbli_usda_line(w, 2, "}");
-}
-
 /* ---- bones ---- */
 
 static void put_transform(usda_writer *w, size_t depth, size_t bone)
@@ -522,12 +459,12 @@ static void free_writer(usda_writer *w)
     rbli_asset_view_free(ctx, &w->view);
 }
 
-rbl_status rbli_write_usda(rbl_context *ctx, const rbl_collection *collection, rbli_collider_form colliders,
-    rbli_file_writer *out, rbli_usda_report *report)
+rbl_status rbli_usda_make_text(rbl_context *ctx, const rbl_collection *collection, const char *image_stem,
+    rbli_collider_form colliders, rbli_text_out *text, rbli_usda_report *report)
 {
     rbl_status status = RBL_OK;
     usda_writer w = {
-        .ctx = ctx, .text = {.ctx = ctx, .out = out}, .physics = colliders != RBLI_COLLIDERS_NONE};
+        .ctx = ctx, .text = *text, .image_stem = image_stem, .physics = colliders != RBLI_COLLIDERS_NONE};
     RBL_TRY(rbli_asset_view_init(ctx, collection, &w.view));
     RBL_TRY(prepare(&w));
     rbli_put(&w.text, "#usda 1.0\n(\n    defaultPrim = \"Asset\"\n    doc = \"Written by rubble\"\n"
@@ -537,15 +474,41 @@ rbl_status rbli_write_usda(rbl_context *ctx, const rbl_collection *collection, r
     if (w.view.material_count > 0) {
         rbli_put(&w.text, "    def Scope \"Looks\"\n    {\n");
         for (size_t m = 0; m < w.view.material_count; m++)
-            put_material(&w, m);
+            RBL_TRY(rbli_usda_put_material(&w, m));
         rbli_put(&w.text, "    }\n");
     }
     if (w.physics) RBL_TRY(rbli_usda_put_joints(&w));
     rbli_put(&w.text, "}\n");
     if (w.physics) rbli_put(&w.text, "\ndef PhysicsScene \"PhysicsScene\"\n{\n}\n");
     status = rbli_text_out_end(&w.text);
-    if (status == RBL_OK && report) *report = w.report;
+    if (status != RBL_OK) goto done;
+    if (report) *report = w.report;
+    *text = w.text;
+    w.text = (rbli_text_out){.ctx = ctx};
 done:
     free_writer(&w);
+    return status;
+}
+
+bool *rbli_usda_images(rbl_context *ctx, const rbl_collection *collection)
+{
+    bool *used = rbli_calloc(ctx, rbli_collection_size(collection, "image"), sizeof *used);
+    for (size_t m = 0; used && m < rbli_collection_size(collection, "material"); m++) {
+        rbli_material look = rbli_material_get(collection, m);
+        for (int role = 0; role < RBLI_TEXTURE_ROLES; role++) {
+            int32_t texture = look.textures[role];
+            int32_t image = texture < 0 ? -1 : rbli_texture_get(collection, (size_t)texture).image;
+            if (image >= 0) used[image] = true;
+        }
+    }
+    return used;
+}
+
+rbl_status rbli_write_usda(rbl_context *ctx, const rbl_collection *collection, const char *image_stem,
+    rbli_collider_form colliders, rbli_file_writer *out, rbli_usda_report *report)
+{
+    rbli_text_out text = {.ctx = ctx, .out = out};
+    rbl_status status = rbli_usda_make_text(ctx, collection, image_stem, colliders, &text, report);
+    if (status == RBL_OK) rbli_text_out_free(&text);
     return status;
 }

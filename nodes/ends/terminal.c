@@ -21,10 +21,12 @@ typedef enum file_kind {
     FILE_PLY,
     FILE_STL,
     FILE_USDA,
+    FILE_USDZ,
     FILE_JSON,
     FILE_UNKNOWN
 } file_kind;
-static const char *const extensions[] = {".rbl", ".glb", ".obj", ".ply", ".stl", ".usda", ".json", NULL};
+static const char *const extensions[] = {
+    ".rbl", ".glb", ".obj", ".ply", ".stl", ".usda", ".usdz", ".json", NULL};
 
 static const char *const collider_words[] = {"none", "khr_physics", "ucx", "godot", "usd", NULL};
 
@@ -45,7 +47,8 @@ static rbl_status check_name(rbl_context *ctx, rbl_call *call, const rbl_param *
     if (status != RBL_OK) return status;
     if (kind_of(name) == FILE_UNKNOWN)
         return rbl_call_fail(ctx, call, param, RBL_ERR_ARGUMENT,
-            "\"%s\" has no extension that can be written: .rbl, .glb, .obj, .ply, .stl, .usda or .json",
+            "\"%s\" has no extension that can be written: .rbl, .glb, .obj, .ply, .stl, .usda, .usdz or "
+            ".json",
             name);
     return RBL_OK;
 }
@@ -152,7 +155,7 @@ static void check_colliders(rbl_context *ctx, rbl_call *call)
 {
     const rbl_param *files = rbl_call_param(call, "files"), *param = rbl_call_param(call, "colliders");
     rbli_collider_form form = (rbli_collider_form)rbl_param_int(param);
-    bool glb = has_kind(files, FILE_GLB), usda = has_kind(files, FILE_USDA);
+    bool glb = has_kind(files, FILE_GLB), usda = has_kind(files, FILE_USDA) || has_kind(files, FILE_USDZ);
     if (rbl_param_count(files) == 0) return;
     if (form == RBLI_COLLIDERS_NONE) {
         if (usda) rbli_note(ctx, "the .usda holds no physics, since colliders is none");
@@ -255,7 +258,7 @@ static void note_collapsed(
             written + collapsed, how);
 }
 
-/// `beside` is what an .obj names as its library, and what names of a library's images begin with.
+/// `beside` is what an .obj names as its library, and for the others what names of images begin with.
 static rbl_status write_content(rbl_context *ctx, const char *name, const char *beside,
     const rbl_collection *collection, const rbli_glb_options *options, rbli_file_writer *writer)
 {
@@ -266,7 +269,9 @@ static rbl_status write_content(rbl_context *ctx, const char *name, const char *
     case FILE_OBJ:
         return rbli_write_obj(ctx, collection, beside, colliders, writer);
     case FILE_USDA:
-        return rbli_write_usda(ctx, collection, colliders, writer, NULL);
+        return rbli_write_usda(ctx, collection, beside, colliders, writer, NULL);
+    case FILE_USDZ:
+        return rbli_write_usdz(ctx, collection, beside, colliders, writer, NULL);
     case FILE_PLY:
         return rbli_write_ply(ctx, collection, writer);
     case FILE_STL: {
@@ -297,7 +302,7 @@ static rbl_status write_content(rbl_context *ctx, const char *name, const char *
 static const char *phase_of(const char *name)
 {
     static const char *const phases[] = {"write .rbl", "write .glb", "write .obj", "write .ply", "write .stl",
-        "write .usda", "write .json", "write .mtl"};
+        "write .usda", "write .usdz", "write .json", "write .mtl"};
     _Static_assert(sizeof phases / sizeof *phases == FILE_UNKNOWN + 1, "each kind of file has a phase");
     return phases[kind_of(name)];
 }
@@ -338,42 +343,77 @@ done:
     return status;
 }
 
-/// The material library of an .obj and its images. *mtl_name is freed by the caller.
-static rbl_status write_library(
-    rbl_context *ctx, rbl_call *call, const char *name, const rbl_collection *collection, char **mtl_name)
+/// Images that a file shows which are files beside it; freed by the caller. NULL without memory.
+static bool *images_beside(rbl_context *ctx, const char *name, const rbl_collection *collection)
+{
+    if (kind_of(name) == FILE_OBJ) return rbli_mtl_images(ctx, collection);
+    if (kind_of(name) == FILE_USDA) return rbli_usda_images(ctx, collection);
+    return rbli_calloc(ctx, rbli_collection_size(collection, "image"), sizeof(bool));
+}
+
+static char *stem_of(rbl_context *ctx, const char *name)
+{
+    return rbli_format(ctx, "%.*s", (int)(strrchr(name, '.') - name), name);
+}
+
+/// Writes the images beside file `at` of the node, but for those that a file before it with its stem has.
+static rbl_status write_images(
+    rbl_context *ctx, rbl_call *call, const rbl_param *files, size_t at, const rbl_collection *collection)
 {
     rbl_status status = RBL_OK;
-    bool *used = NULL;
-    char *stem = rbli_format(ctx, "%.*s", (int)(strrchr(name, '.') - name), name);
+    const char *name = rbl_param_string(rbl_param_at(files, at));
+    size_t count = rbli_collection_size(collection, "image"), length = (size_t)(strrchr(name, '.') - name);
+    char *stem = stem_of(ctx, name);
+    bool *used = images_beside(ctx, name, collection), *before = NULL;
     RBL_TRY_ALLOC(stem);
-    RBL_TRY_ALLOC(*mtl_name = rbli_format(ctx, "%s.mtl", stem));
-    RBL_TRY(write_file(ctx, call, *mtl_name, stem, collection));
-    RBL_TRY_ALLOC(used = rbli_mtl_images(ctx, collection));
-    for (size_t i = 0; i < rbli_collection_size(collection, "image"); i++)
-        if (used[i]) RBL_TRY(write_image(ctx, call, stem, collection, i));
+    RBL_TRY_ALLOC(used);
+    for (size_t i = 0; i < at; i++) {
+        const char *other = rbl_param_string(rbl_param_at(files, i));
+        if ((size_t)(strrchr(other, '.') - other) != length || memcmp(name, other, length) != 0) continue;
+        RBL_TRY_ALLOC(before = images_beside(ctx, other, collection));
+        for (size_t image = 0; image < count; image++)
+            used[image] = used[image] && !before[image];
+        rbli_free(ctx, before);
+        before = NULL;
+    }
+    for (size_t image = 0; image < count; image++)
+        if (used[image]) RBL_TRY(write_image(ctx, call, stem, collection, image));
 done:
+    rbli_free(ctx, before);
     rbli_free(ctx, used);
     rbli_free(ctx, stem);
     return status;
 }
 
-static rbl_status deliver(rbl_context *ctx, rbl_call *call)
+/// Writes one of the node's files with what belongs beside it.
+static rbl_status write_with_companions(
+    rbl_context *ctx, rbl_call *call, const rbl_param *files, size_t at, const rbl_collection *collection)
 {
     rbl_status status = RBL_OK;
-    char *mtl_name = NULL;
+    const char *name = rbl_param_string(rbl_param_at(files, at));
+    bool library = kind_of(name) == FILE_OBJ;
+    char *stem = stem_of(ctx, name), *mtl = NULL;
+    RBL_TRY_ALLOC(stem);
+    RBL_TRY_ALLOC(mtl = rbli_format(ctx, "%s.mtl", stem));
+    if (library) RBL_TRY(write_file(ctx, call, mtl, stem, collection));
+    RBL_TRY(write_images(ctx, call, files, at, collection));
+    status = write_file(ctx, call, name, library ? mtl : stem, collection);
+done:
+    rbli_free(ctx, stem);
+    rbli_free(ctx, mtl);
+    return status;
+}
+
+static rbl_status deliver(rbl_context *ctx, rbl_call *call)
+{
     const rbl_collection *collection = rbl_value_collection(rbl_call_output(call, "collection"));
     const rbl_param *files = rbl_call_param(call, "files");
-    if (!rbl_call_output_folder(call) || rbl_param_count(files) == 0) return RBL_OK;
+    if (!rbl_call_output_folder(call)) return RBL_OK;
     for (size_t i = 0; i < rbl_param_count(files); i++) {
-        const char *name = rbl_param_string(rbl_param_at(files, i));
-        if (kind_of(name) == FILE_OBJ) RBL_TRY(write_library(ctx, call, name, collection, &mtl_name));
-        RBL_TRY(write_file(ctx, call, name, mtl_name, collection));
-        rbli_free(ctx, mtl_name);
-        mtl_name = NULL;
+        rbl_status status = write_with_companions(ctx, call, files, i, collection);
+        if (status != RBL_OK) return status;
     }
-done:
-    rbli_free(ctx, mtl_name);
-    return status;
+    return RBL_OK;
 }
 
 static const rbl_port_desc inputs[] = {
@@ -397,7 +437,7 @@ static const rbl_param_desc params[] = {
         .words = extensions,
         .text =
             "names of files without folders; the extension says the format: .rbl, .glb, .obj, .ply, .stl, "
-            ".usda, .json"},
+            ".usda, .usdz, .json"},
     {.name = "hulls_if_missing",
         .type = RBL_PARAM_BOOL,
         .default_json = "true",
@@ -438,7 +478,8 @@ const rbl_node_desc rbli_node_terminal = {
         "none of them;\n"
         "the others write theirs. A file that is there already with its content is left alone. An .obj "
         "brings its .mtl\n"
-        "and its images, `NAME_image_0.png` and so on; a .glb holds them, each once, as they came. "
+        "and its images, `NAME_image_0.png` and so on, a .usda its images; a .glb and a .usdz hold them, "
+        "each once, as they came. "
         "A manifest beside the files lists them with their hashes. [Formats](../formats.md) says what each "
         "format "
         "holds.\n"

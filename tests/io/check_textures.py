@@ -11,11 +11,13 @@ import json
 import math
 import os
 import random
+import re
 import shutil
 import struct
 import subprocess
 import sys
 import tempfile
+import zipfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 MODELS = os.path.join(ROOT, "..", "shared", "models")
@@ -212,12 +214,33 @@ def check_points(pieces, source, seed):
     return worst[0], worst[1], len(worst) - 2
 
 
+def check_usd(out, images):
+    """The .usda names the images beside it; the .usdz holds it and them, stored at multiples of 64 bytes."""
+    text = open(os.path.join(out, "a.usda")).read()
+    files = set(re.findall(r"asset inputs:file = @@@([^@]*)@@@", text))
+    need(sorted(open(os.path.join(out, n), "rb").read() for n in files) == sorted(set(images)), "textures of the .usda")
+    for name, output in re.findall(r"connect = </Asset/Looks/[^/>]*/([^.>]*)\.outputs:([a-z]*)>", text):
+        need('def Shader "%s"' % name in text, "a connection to %s" % name)
+    path = os.path.join(out, "b.usdz")
+    with zipfile.ZipFile(path) as archive, open(path, "rb") as file:
+        need(archive.testzip() is None, "a checksum of the .usdz")
+        names = archive.namelist()
+        need(names[0] == "b.usda" and archive.read("b.usda").decode() == text.replace("@a_image", "@b_image"), "the .usda in the .usdz")
+        need(sorted(archive.read(n) for n in names[1:]) == sorted(set(images)), "images of the .usdz")
+        need(set(names[1:]) == {n.replace("a_image", "b_image") for n in files}, "names in the .usdz")
+        for info in archive.infolist():
+            file.seek(info.header_offset)
+            head = file.read(30)
+            start = info.header_offset + 30 + sum(struct.unpack_from("<HH", head, 26))
+            need(info.compress_type == zipfile.ZIP_STORED and start % 64 == 0, info.filename + " is not aligned")
+
+
 def graph_of(path):
     return {"rubble": 1, "nodes": {
         "mesh": {"type": "MeshToCollection", "params": {"file": path}},
         "points": {"type": "VolumePoints", "in": {"collection": "mesh"}, "params": {"count": 12, "seed": 3}},
         "cut": {"type": "VoronoiFracture", "in": {"collection": "mesh", "points": "points"}},
-        "end": {"type": "Terminal", "in": {"collection": "cut"}, "params": {"files": ["a.glb", "a.obj", "a.rbl"]}}}}
+        "end": {"type": "Terminal", "in": {"collection": "cut"}, "params": {"files": ["a.glb", "a.obj", "a.rbl", "a.usda", "b.usdz"]}}}}
 
 
 def run(rubble, graph, work):
@@ -246,6 +269,7 @@ def check(rubble, name, work):
     need(sorted(written) == sorted(set(images)), "images of the .glb are not those of the source")
     beside = [open(os.path.join(out, n), "rb").read() for n in os.listdir(out) if n.startswith("a_image_")]
     need(sorted(beside) == sorted(set(images)), "images beside the .obj are not those of the source")
+    check_usd(out, images)
     first = open(os.path.join(out, "a.glb"), "rb").read()
     again = {"rubble": 1, "nodes": {
         "load": {"type": "LoadCollection", "params": {"file": os.path.join(out, "a.rbl")}},

@@ -25,7 +25,7 @@ static char *write_file(
     assert_ok(ctx, what == GLB   ? rbli_write_glb(ctx, asset,
                                        &(rbli_glb_options){.colliders = form, .extras = true}, writer, NULL)
                    : what == OBJ ? rbli_write_obj(ctx, asset, NULL, form, writer)
-                                 : rbli_write_usda(ctx, asset, form, writer, NULL));
+                                 : rbli_write_usda(ctx, asset, NULL, form, writer, NULL));
     assert_ok(ctx, rbli_file_writer_finish(writer, &hash, count));
     assert_ok(ctx, rbli_file_writer_commit(ctx, writer));
     char *bytes = malloc(*count + 1);

@@ -279,8 +279,8 @@ static rbl_status write_all(rbl_context *ctx, const void *asset)
             RBL_TRY(rbli_write_glb(ctx, asset,
                 &(rbli_glb_options){.colliders = RBLI_COLLIDERS_GODOT, .extras = true}, writer, NULL));
         if (i == 6) RBL_TRY(rbli_write_obj(ctx, asset, NULL, RBLI_COLLIDERS_UCX, writer));
-        if (i == 7) RBL_TRY(rbli_write_usda(ctx, asset, RBLI_COLLIDERS_NONE, writer, NULL));
-        if (i == 8) RBL_TRY(rbli_write_usda(ctx, asset, RBLI_COLLIDERS_USD, writer, NULL));
+        if (i == 7) RBL_TRY(rbli_write_usda(ctx, asset, NULL, RBLI_COLLIDERS_NONE, writer, NULL));
+        if (i == 8) RBL_TRY(rbli_write_usda(ctx, asset, NULL, RBLI_COLLIDERS_USD, writer, NULL));
         rbli_file_writer_discard(writer);
         writer = NULL;
     }

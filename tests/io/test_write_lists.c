@@ -218,7 +218,15 @@ static rbl_status write_both(rbl_context *ctx, void *user)
     (void)user;
     rbl_collection *asset = user;
     rbl_status status = try_write(ctx, asset, false, NULL, path);
-    return status == RBL_OK ? try_write(ctx, asset, true, NULL, path) : status;
+    if (status == RBL_OK) status = try_write(ctx, asset, true, NULL, path);
+    if (status != RBL_OK) return status;
+    rbli_file_writer *writer = NULL;
+    snprintf(path, sizeof path, "%s/pieces.usdz", folder);
+    status = rbli_file_writer_open(ctx, path, &writer);
+    if (status == RBL_OK) status = rbli_write_usdz(ctx, asset, "pieces", RBLI_COLLIDERS_USD, writer, NULL);
+    if (status == RBL_OK) return rbli_file_writer_commit(ctx, writer);
+    rbli_file_writer_discard(writer);
+    return status;
 }
 
 static void every_allocation_may_fail(void **state)
@@ -244,6 +252,8 @@ static int remove_folder(void **state)
     snprintf(path, sizeof path, "%s/pieces.stl", folder);
     unlink(path);
     snprintf(path, sizeof path, "%s/pieces.ply", folder);
+    unlink(path);
+    snprintf(path, sizeof path, "%s/pieces.usdz", folder);
     unlink(path);
     return rmdir(folder);
 }

@@ -70,7 +70,7 @@ static rbl_status write_one(
         return rbli_write_glb(ctx, c, &(rbli_glb_options){.extras = true}, out, NULL);
     if (strcmp(format, "obj") == 0) return rbli_write_obj(ctx, c, NULL, RBLI_COLLIDERS_NONE, out);
     if (strcmp(format, "json") == 0) return rbli_write_json(ctx, c, out);
-    if (strcmp(format, "usda") == 0) return rbli_write_usda(ctx, c, RBLI_COLLIDERS_NONE, out, NULL);
+    if (strcmp(format, "usda") == 0) return rbli_write_usda(ctx, c, NULL, RBLI_COLLIDERS_NONE, out, NULL);
     uint8_t *bytes = NULL;
     size_t count;
     rbl_status status = rbli_rbl_encode(ctx, c, &bytes, &count);
