@@ -46,15 +46,23 @@ def find(rows, **wanted):
     return next((r for r in rows if all(r[k] == v for k, v in wanted.items())), None)
 
 
+BUSY = 1.0  # load, of one measuring process
+
+
 def machine():
-    told = []
-    for name in ("targets", "peers", "cut"):
+    told, busy = [], []
+    for name in ("targets", "peers", "cut", "cells", "io", "edit", "hulls", "proximity", "clusters", "cutters", "engine", "graph",
+        "nodes"):
         found, _ = load(name)
         if found:
+            if float(found.get("load", "0").split()[0]) > BUSY:
+                busy.append(name)
             told.append([f"`{name}.csv`", *(found.get(k, "–") for k in ("cpu", "cores", "memory", "kernel", "compiler", "flags",
                 "revision", "load"))])
     head = ["file", "processor", "cores", "memory", "kernel", "compiler", "build", "revision", "load at the start"]
-    return table(head, told)
+    warning = ("\n\n**Other programs ran beside: " + ", ".join(busy) + ".** CPU times are higher for it, walls and two threads mean "
+        "nothing.") if busy else ""
+    return table(head, told) + warning
 
 
 def targets():
