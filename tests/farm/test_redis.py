@@ -390,7 +390,7 @@ def main():
                 text=True).stderr:
             print("skip all: built without hiredis")
             return 77
-    tests = [(name, f) for name, f in globals().items() if name.startswith("test_")]
+    tests = [(name, f) for name, f in globals().items() if name.startswith("test_") and all(w in name for w in sys.argv[2:])]
     failed = skipped = 0
     for name, test in tests:
         with tempfile.TemporaryDirectory(prefix="rubble-redis-") as folder:
