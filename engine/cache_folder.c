@@ -44,6 +44,12 @@ static bool is_hexadecimal(const char *text, size_t count)
     return strspn(text, "0123456789abcdef") >= count;
 }
 
+bool rbli_cache_is_shelf(const char *path)
+{
+    struct stat about;
+    return lstat(path, &about) == 0 && S_ISDIR(about.st_mode);
+}
+
 static bool is_shelf(const char *name)
 {
     return is_hexadecimal(name, SHELF_DIGITS) && !name[SHELF_DIGITS];
@@ -82,7 +88,7 @@ static rbl_status list_shelf(rbl_context *ctx, const char *folder, const char *s
 {
     char *path = rbli_format(ctx, "%s/%s", folder, shelf);
     if (!path) return RBL_ERR_NO_MEMORY;
-    DIR *directory = opendir(path);
+    DIR *directory = rbli_cache_is_shelf(path) ? opendir(path) : NULL;
     rbl_status status = RBL_OK;
     for (struct dirent *entry; directory && status == RBL_OK && (entry = readdir(directory));) {
         rbli_cached_file file = {0};
@@ -261,7 +267,7 @@ static rbl_status check_entry(rbl_context *quiet, const rbli_cached_file *file)
     uint8_t *bytes = NULL;
     size_t count = 0;
     rbli_result *result = NULL;
-    rbl_status status = rbli_file_read(quiet, file->path, 0, &bytes, &count);
+    rbl_status status = rbli_file_read_unlinked(quiet, file->path, RBLI_ENTRY_MOST_BYTES, &bytes, &count);
     if (status == RBL_OK) status = rbli_entry_decode(quiet, file->address, bytes, count, NULL, &result);
     for (size_t i = 0; status == RBL_OK && i < result->output_count; i++)
         status = rbli_value_unpack(quiet, result->outputs[i]);

@@ -29,6 +29,8 @@ typedef struct rbli_cached_files {
     uint64_t bytes;
 } rbli_cached_files;
 
+/// Whether a folder of the cache's folder is one, and no link: nothing is written, listed or removed through a link.
+bool rbli_cache_is_shelf(const char *path);
 /// Path of the file of an address; NULL without memory. `kind`: an entry or a content.
 char *rbli_cache_path(rbl_context *ctx, const char *folder, rbli_hash address, rbli_cached_kind kind);
 /// Lists a folder; other files than a cache's are left out. A folder that is not there is empty.

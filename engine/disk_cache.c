@@ -117,7 +117,7 @@ static rbli_result *read_entry(rbl_context *ctx, rbli_disk_cache *cache, const c
     rbli_result *result = NULL;
     quiet.messages = rbli_messages_create(ctx->allocator);
     if (!quiet.messages) return NULL;
-    rbl_status status = rbli_file_read(&quiet, path, 0, &bytes, &count);
+    rbl_status status = rbli_file_read_unlinked(&quiet, path, RBLI_ENTRY_MOST_BYTES, &bytes, &count);
     if (status == RBL_OK) {
         status = rbli_entry_decode(&quiet, address, bytes, count, outputs ? outputs : no_ports, &result);
         if (status == RBL_ERR_PARSE) set_aside(ctx, cache, path, first_text(&quiet, status));
@@ -138,7 +138,7 @@ rbli_result *rbli_disk_cache_find(
     if (!path) return NULL;
     rbli_result *result = NULL;
     struct stat about;
-    if (stat(path, &about) == 0) result = read_entry(ctx, cache, path, address, outputs);
+    if (lstat(path, &about) == 0) result = read_entry(ctx, cache, path, address, outputs);
     if (result) utimensat(AT_FDCWD, path, NULL, 0); /* the time of its last use; may be refused */
     rbli_free(ctx, path);
     return result;
@@ -207,6 +207,8 @@ static rbl_status open_file(rbl_context *ctx, const char *path, rbli_file_writer
     RBL_TRY_ALLOC(folder);
     *strrchr(folder, '/') = '\0';
     RBL_TRY(rbli_make_folders(ctx, folder));
+    if (!rbli_cache_is_shelf(folder))
+        RBL_TRY(rbli_fail(ctx, RBL_ERR_WRITE, "%s: is a link, which may lead anywhere", folder));
     RBL_TRY(rbli_file_writer_open(ctx, path, writer));
 done:
     rbli_free(ctx, folder);
@@ -262,7 +264,7 @@ bool rbli_disk_cache_put_content(
     char *kept = rbli_cache_path(ctx, cache->folder, content, RBLI_CACHED_CONTENT);
     quiet.messages = rbli_messages_create(ctx->allocator);
     if (kept && quiet.messages) {
-        bool known = stat(kept, &about) == 0 && (uintmax_t)about.st_size == bytes;
+        bool known = lstat(kept, &about) == 0 && S_ISREG(about.st_mode) && (uintmax_t)about.st_size == bytes;
         status = known ? RBL_OK : write_content(&quiet, kept, content, path);
         if (known)
             utimensat(AT_FDCWD, kept, NULL, 0);
@@ -292,7 +294,7 @@ void rbli_disk_cache_put(rbl_context *ctx, rbli_disk_cache *cache, rbli_hash key
     quiet.messages = rbli_messages_create(ctx->allocator);
     rbl_status status = path && quiet.messages ? rbli_entry_encode(&quiet, address, result, &bytes, &count)
                                                : RBL_ERR_NO_MEMORY;
-    bool fits = !cache->bound || count <= cache->bound;
+    bool fits = (!cache->bound || count <= cache->bound) && count <= RBLI_ENTRY_MOST_BYTES;
     if (status == RBL_OK && fits && !rbli_cancelled(ctx)) {
         status = write_entry(&quiet, path, bytes, count);
         end_writing(ctx, cache, address, count, &quiet, status);

@@ -7,6 +7,7 @@
 #include "engine/value.h"
 
 enum { RBLI_ENTRY_VERSION = 1 };
+#define RBLI_ENTRY_MOST_BYTES ((size_t)4 << 30) /* of a file; a larger one is not looked at */
 
 /// Encodes into memory (freed by the caller with rbli_free). `address`: of the file, in its header.
 /// @return RBL_OK · RBL_ERR_LIMIT (2³² − 1 outputs, messages or bytes of one text) · RBL_ERR_NO_MEMORY

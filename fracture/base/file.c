@@ -84,26 +84,49 @@ done:
     return status;
 }
 
-/// Opens a file that is no folder.
-static rbl_status open_to_read(rbl_context *ctx, const char *path, int *descriptor, struct stat *about)
+/// What may be opened.
+typedef enum kinds {
+    FILES_AND_PIPES, /* also behind links */
+    FILES,           /* also behind links */
+    UNLINKED_FILES,
+} kinds;
+
+/// Why a file of this mode is not read.
+static const char *kind_fault(mode_t mode, kinds wanted)
 {
-    do {
-        *descriptor = open(path, O_RDONLY | O_CLOEXEC);
-    } while (*descriptor < 0 && errno == EINTR);
-    if (*descriptor < 0) return fail_with_errno(ctx, RBL_ERR_READ, path, errno);
-    int error = fstat(*descriptor, about) != 0 ? errno : S_ISDIR(about->st_mode) ? EISDIR : 0;
-    if (error == 0) return RBL_OK;
-    close(*descriptor);
-    return fail_with_errno(ctx, RBL_ERR_READ, path, error);
+    if (S_ISREG(mode) || (wanted == FILES_AND_PIPES && S_ISFIFO(mode))) return NULL;
+    if (S_ISFIFO(mode)) return "is a pipe, not a regular file";
+    return "is a device or the like, not a regular file";
 }
 
-rbl_status rbli_file_read(
-    rbl_context *ctx, const char *path, size_t most_bytes, uint8_t **out, size_t *out_bytes)
+/// Opens a file. Nothing waits here: neither for a pipe's writer nor for a device.
+static rbl_status open_to_read(
+    rbl_context *ctx, const char *path, kinds wanted, int *descriptor, struct stat *about)
+{
+    int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | (wanted == UNLINKED_FILES ? O_NOFOLLOW : 0);
+    do {
+        *descriptor = open(path, flags);
+    } while (*descriptor < 0 && errno == EINTR);
+    if (*descriptor < 0 && errno == ELOOP && wanted == UNLINKED_FILES)
+        return rbli_fail(ctx, RBL_ERR_READ, "%s: is a link", path);
+    if (*descriptor < 0) return fail_with_errno(ctx, RBL_ERR_READ, path, errno);
+    int error = fstat(*descriptor, about) != 0 ? errno : S_ISDIR(about->st_mode) ? EISDIR : 0;
+    const char *why = error ? NULL : kind_fault(about->st_mode, wanted);
+    if (error == 0 && !why && S_ISFIFO(about->st_mode) && fcntl(*descriptor, F_SETFL, O_RDONLY) != 0)
+        error = errno; /* its writer is waited for when it is read */
+    if (error == 0 && !why) return RBL_OK;
+    close(*descriptor);
+    return why ? rbli_fail(ctx, RBL_ERR_READ, "%s: %s", path, why)
+               : fail_with_errno(ctx, RBL_ERR_READ, path, error);
+}
+
+static rbl_status read_whole(
+    rbl_context *ctx, const char *path, kinds wanted, size_t most_bytes, uint8_t **out, size_t *out_bytes)
 {
     int descriptor;
     struct stat about;
     size_t expected = READ_FIRST_BYTES;
-    rbl_status status = open_to_read(ctx, path, &descriptor, &about);
+    rbl_status status = open_to_read(ctx, path, wanted, &descriptor, &about);
     if (status != RBL_OK) return status;
     if (S_ISREG(about.st_mode)) {
         if (most_bytes && (uintmax_t)about.st_size > most_bytes) {
@@ -121,6 +144,18 @@ rbl_status rbli_file_read(
 done:
     close(descriptor);
     return status;
+}
+
+rbl_status rbli_file_read(
+    rbl_context *ctx, const char *path, size_t most_bytes, uint8_t **out, size_t *out_bytes)
+{
+    return read_whole(ctx, path, FILES_AND_PIPES, most_bytes, out, out_bytes);
+}
+
+rbl_status rbli_file_read_unlinked(
+    rbl_context *ctx, const char *path, size_t most_bytes, uint8_t **out, size_t *out_bytes)
+{
+    return read_whole(ctx, path, UNLINKED_FILES, most_bytes, out, out_bytes);
 }
 
 /* ---- Files in parts ---- */
@@ -173,7 +208,7 @@ rbl_status rbli_file_hash(rbl_context *ctx, const char *path, rbli_hash *hash, s
 {
     int descriptor;
     struct stat about;
-    rbl_status status = open_to_read(ctx, path, &descriptor, &about);
+    rbl_status status = open_to_read(ctx, path, FILES, &descriptor, &about);
     if (status != RBL_OK) return status;
     status = hash_descriptor(ctx, path, descriptor, hash, bytes);
     close(descriptor);
@@ -185,12 +220,11 @@ bool rbli_file_has_content(rbl_context *ctx, const char *path, size_t bytes, rbl
     rbl_context quiet = *ctx;
     quiet.messages = NULL;
     struct stat about;
-    int descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* does not wait for a pipe's writer */
-    if (descriptor < 0) return false;
+    int descriptor;
+    if (open_to_read(&quiet, path, UNLINKED_FILES, &descriptor, &about) != RBL_OK) return false;
     rbli_hash found;
     size_t count = 0;
-    bool same = fstat(descriptor, &about) == 0 && S_ISREG(about.st_mode) &&
-                (uintmax_t)about.st_size == bytes &&
+    bool same = (uintmax_t)about.st_size == bytes &&
                 hash_descriptor(&quiet, path, descriptor, &found, &count) == RBL_OK && count == bytes &&
                 rbli_hash_equal(found, hash);
     close(descriptor);
@@ -340,7 +374,7 @@ rbl_status rbli_file_writer_copy(rbl_context *ctx, rbli_file_writer *writer, con
     int descriptor;
     struct stat about;
     size_t bytes;
-    rbl_status status = open_to_read(ctx, path, &descriptor, &about);
+    rbl_status status = open_to_read(ctx, path, UNLINKED_FILES, &descriptor, &about);
     if (status != RBL_OK) return status;
     status = read_parts(ctx, path, descriptor, write_part, writer, &bytes);
     close(descriptor);

@@ -6,17 +6,23 @@
 #include "fracture/base/context.h"
 #include "fracture/base/hash.h"
 
-/// Reads a file. `*out` has a zero byte behind its `*out_bytes`; freed by the caller with rbli_free.
-/// @return RBL_OK · RBL_ERR_READ with a message "path: why" (also for a folder) · RBL_ERR_NO_MEMORY ·
+/// Most bytes of a file whose readers say no lower number: 16 GiB.
+#define RBLI_MOST_FILE_BYTES ((size_t)16 << 30)
+
+/// Reads a regular file, or a pipe that somebody has open for writing (one without a writer is empty, nobody is waited
+/// for). `*out` has a zero byte behind its `*out_bytes`; freed by the caller with rbli_free.
+/// @return RBL_OK · RBL_ERR_READ with a message "path: why" (also for a folder or a device) · RBL_ERR_NO_MEMORY ·
 /// RBL_ERR_LIMIT past `most_bytes` (0: no limit)
 rbl_status rbli_file_read(
     rbl_context *ctx, const char *path, size_t most_bytes, uint8_t **out, size_t *out_bytes);
+/// The same of a regular file that is no link: for folders that others can write to.
+rbl_status rbli_file_read_unlinked(
+    rbl_context *ctx, const char *path, size_t most_bytes, uint8_t **out, size_t *out_bytes);
 
-/// Hash (that of rbli_hash_bytes) and size of a file's content, read in parts. @return as rbli_file_read ·
+/// Hash (that of rbli_hash_bytes) and size of a regular file's content, read in parts. @return as rbli_file_read ·
 /// RBL_ERR_CANCELLED
 rbl_status rbli_file_hash(rbl_context *ctx, const char *path, rbli_hash *hash, size_t *bytes);
-/// True when `path` is a regular file (or a link to one) that can be read and has this size and content. No
-/// messages.
+/// True when `path` is a regular file, no link, that can be read and has this size and content. No messages.
 bool rbli_file_has_content(rbl_context *ctx, const char *path, size_t bytes, rbli_hash hash);
 
 /// A file under way: bytes go to a temporary name beside `path`; nothing is seen at `path` before the commit.
@@ -30,7 +36,7 @@ void rbli_file_writer_printf(rbli_file_writer *writer, const char *format, ...) 
 /// Lets the file get to the disk when the system likes: for what can be had again. A power failure may then
 /// leave an empty file under the final name.
 void rbli_file_writer_skip_sync(rbli_file_writer *writer);
-/// Writes the content of a file. @return as rbli_file_read (nothing but what was written before is lost) ·
+/// Writes the content of a regular file that is no link. @return as rbli_file_read (nothing but what was written before is lost) ·
 /// RBL_ERR_CANCELLED; errors of writing are sticky, as above
 rbl_status rbli_file_writer_copy(rbl_context *ctx, rbli_file_writer *writer, const char *path);
 /// The final name, and where the bytes are until the commit; borrowed.

@@ -469,7 +469,7 @@ static rbl_status load_file(
     }
     path = rbli_join_path(ctx, document->folder->path, relative);
     RBL_TRY_ALLOC(path);
-    RBL_TRY(rbli_file_read(ctx, path, 0, &buffer->owned, &buffer->count));
+    RBL_TRY(rbli_file_read(ctx, path, RBLI_MOST_FILE_BYTES, &buffer->owned, &buffer->count));
     RBL_TRY(rbli_builder_add_file(document->builder, path));
     buffer->bytes = buffer->owned;
 done:

@@ -68,7 +68,7 @@ rbl_status rbli_mesh_file_read_with(rbl_context *ctx, const char *path, bool any
     } else {
         folder[0] = 0;
     }
-    RBL_TRY(rbli_file_read(ctx, path, 0, &bytes, &byte_count));
+    RBL_TRY(rbli_file_read(ctx, path, RBLI_MOST_FILE_BYTES, &bytes, &byte_count));
     parse_fn parse = choose_parser(path, bytes, byte_count);
     if (!parse) {
         status = rbli_fail(ctx, RBL_ERR_READ,

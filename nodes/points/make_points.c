@@ -12,7 +12,7 @@ static rbl_status read_file(rbl_context *ctx, const char *path, double (**points
 {
     uint8_t *bytes = NULL;
     size_t byte_count;
-    rbl_status status = rbli_file_read(ctx, path, 0, &bytes, &byte_count);
+    rbl_status status = rbli_file_read(ctx, path, RBLI_MOST_FILE_BYTES, &bytes, &byte_count);
     if (status == RBL_OK)
         status = rbli_read_points_json(ctx, path, (const char *)bytes, byte_count, points, count);
     rbli_free(ctx, bytes);

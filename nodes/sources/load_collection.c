@@ -16,7 +16,7 @@ static rbl_status evaluate(rbl_context *ctx, rbl_call *call)
     size_t byte_count = 0;
     rbl_collection *collection = NULL;
     rbl_status status;
-    RBL_TRY(rbli_file_read(ctx, path, 0, &bytes, &byte_count));
+    RBL_TRY(rbli_file_read(ctx, path, RBLI_MOST_FILE_BYTES, &bytes, &byte_count));
     RBL_TRY(rbli_rbl_decode(ctx, path, bytes, byte_count, &collection));
     status = rbli_collection_validate(ctx, collection, RBLI_VALIDATE_GEOMETRY);
     if (status == RBL_ERR_COLLECTION) {

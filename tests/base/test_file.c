@@ -137,6 +137,24 @@ static void contents_are_hashed_compared_and_copied(void **state)
     snprintf(pipe_name, sizeof pipe_name, "%s/pipe", folder);
     assert_int_equal(mkfifo(pipe_name, 0600), 0);
     assert_false(rbli_file_has_content(ctx, pipe_name, 0, rbli_hash_bytes("", 0)));
+    assert_int_equal(rbli_file_hash(ctx, pipe_name, &hash, &bytes), RBL_ERR_READ);
+    assert_int_equal(rbli_file_read_unlinked(ctx, pipe_name, 0, &back, &bytes), RBL_ERR_READ);
+    assert_ok(
+        ctx, rbli_file_read(ctx, pipe_name, 0, &back, &bytes)); /* nobody writes: nobody is waited for */
+    assert_int_equal(bytes, 0);
+    rbli_free(ctx, back);
+    unlink(pipe_name);
+
+    assert_int_equal(symlink(path, pipe_name), 0);
+    assert_false(rbli_file_has_content(ctx, pipe_name, COUNT, wanted));
+    assert_int_equal(rbli_file_read_unlinked(ctx, pipe_name, 0, &back, &bytes), RBL_ERR_READ);
+    assert_ok(ctx, rbli_file_hash(ctx, pipe_name, &hash, &bytes));
+    assert_true(rbli_hash_equal(hash, wanted));
+    assert_int_equal(truncate(path, COUNT), 0);
+    assert_ok(ctx, rbli_file_read(ctx, pipe_name, COUNT, &back, &bytes));
+    rbli_free(ctx, back);
+    back = NULL;
+    assert_int_equal(rbli_file_read(ctx, pipe_name, COUNT - 1, &back, &bytes), RBL_ERR_LIMIT);
     unlink(pipe_name);
     assert_ok(ctx, rbli_file_writer_open(ctx, copy, &writer));
     assert_string_equal(rbli_file_writer_path(writer), copy);
@@ -208,7 +226,8 @@ static void failures_name_the_path_and_the_reason(void **state)
     expect_message(ctx, "/nowhere/at/all: no such file or directory");
     assert_int_equal(rbli_file_writer_open(ctx, folder, &writer), RBL_ERR_WRITE);
     assert_non_null(strstr(rbli_messages_get(ctx->messages, 3)->text, "illegal operation on a directory"));
-    assert_int_equal(rbli_file_read(ctx, "/dev/zero", 1000, &bytes, &count), RBL_ERR_LIMIT);
+    assert_int_equal(rbli_file_read(ctx, "/dev/zero", 1000, &bytes, &count), RBL_ERR_READ);
+    expect_message(ctx, "/dev/zero: is a device or the like, not a regular file");
     assert_null(bytes);
     assert_null(strstr(rbli_messages_get(ctx->messages, 0)->text, "%"));
     finish_context(ctx);

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,8 +21,9 @@ char *cli_read_file(const char *path, size_t *bytes)
     while (text) {
         used += fread(text + used, 1, capacity - used - 1, file);
         if (used < capacity - 1) break;
-        char *larger = realloc(text, capacity *= 2);
+        char *larger = capacity < CLI_MOST_TEXT_BYTES ? realloc(text, capacity *= 2) : NULL;
         if (!larger) free(text);
+        if (!larger) errno = capacity < CLI_MOST_TEXT_BYTES ? ENOMEM : EFBIG;
         text = larger;
     }
     if (!text || ferror(file)) {
@@ -68,7 +70,8 @@ static bool write_and_rename(const char *path, const struct stat *before, const 
     char *temporary = malloc(length);
     if (!temporary) return false;
     snprintf(temporary, length, "%s.%ld.tmp", path, (long)getpid());
-    int handle = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
+    unlink(temporary); /* left by a process that was ended and had our number */
+    int handle = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
     bool good = handle >= 0 && write_all(handle, data, bytes) &&
                 (!before || fchmod(handle, before->st_mode & 07777) == 0);
     good = close_good(handle, good) && rename(temporary, path) == 0;
@@ -95,6 +98,40 @@ bool cli_write_file(const char *path, const void *data, size_t bytes)
     }
     if (!good) cli_error("%s: %s", path, strerror(errno));
     return good;
+}
+
+bool cli_write_product(const char *path, const void *data, size_t bytes)
+{
+    struct stat info;
+    bool folder = lstat(path, &info) == 0 && S_ISDIR(info.st_mode);
+    if (folder) errno = EISDIR;
+    bool good = !folder && write_and_rename(path, NULL, data, bytes);
+    if (!good) cli_error("%s: %s", path, strerror(errno));
+    return good;
+}
+
+bool cli_stays_inside(const char *folder, const char *below)
+{
+    char root[PATH_MAX], inner[PATH_MAX];
+    size_t length = strlen(below);
+    if (!realpath(folder, root)) return errno == ENOENT; /* then nothing is below it */
+    char *path = strdup(below);
+    /* The lowest part that is there: what is made below it has no links. */
+    while (path && !realpath(path, inner) && (errno == ENOENT || errno == ENOTDIR)) {
+        struct stat info;
+        if (lstat(path, &info) == 0 && S_ISLNK(info.st_mode)) break; /* a link to what is not there */
+        while (length > 0 && path[length - 1] != '/')
+            length--;
+        while (length > 0 && path[length - 1] == '/')
+            length--;
+        path[length] = '\0';
+        if (length == 0) break;
+    }
+    bool found = path && length > 0 && realpath(path, inner);
+    free(path);
+    size_t count = strlen(root);
+    return found && strncmp(inner, root, count) == 0 &&
+           (inner[count] == '/' || !inner[count] || (count > 0 && root[count - 1] == '/'));
 }
 
 void cli_make_folders(char *path)

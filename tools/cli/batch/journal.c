@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -70,7 +71,13 @@ void batch_journal_open(batch *b)
     snprintf(path, bytes, "%s/batch-%llu-of-%llu.jsonl", s->out, (unsigned long long)s->chunk + 1,
         (unsigned long long)s->chunk_count);
     cli_make_folders(path);
-    b->journal = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    struct stat info;
+    b->journal = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
+    if (b->journal >= 0 && (fstat(b->journal, &info) != 0 || !S_ISREG(info.st_mode))) {
+        close(b->journal);
+        b->journal = -1;
+        errno = EINVAL;
+    }
     if (b->journal < 0) cli_error("%s: %s", path, strerror(errno));
     free(path);
     if (b->journal < 0) return;

@@ -7,8 +7,19 @@
 #include "tools/cli/batch/reader.h"
 #include "tools/cli/files.h"
 
+enum {
+    MOST_MEMBERS = 1000,  /* of an object */
+    MOST_WRONG_JOBS = 50, /* that are told of */
+};
+
 static void find_duplicate_keys(batch_reader *r, const cJSON *value, const char *pointer)
 {
+    size_t count = 0;
+    for (const cJSON *a = cJSON_IsObject(value) ? value->child : NULL; a; a = a->next)
+        if (++count > MOST_MEMBERS) {
+            batch_fail_at(r, pointer, "an object has more than %d members", MOST_MEMBERS);
+            return;
+        }
     for (const cJSON *a = cJSON_IsObject(value) ? value->child : NULL; a; a = a->next)
         for (const cJSON *b = a->next; b; b = b->next)
             if (strcmp(a->string, b->string) == 0) {
@@ -25,6 +36,8 @@ static void read_jobs(batch_reader *r, const cJSON *root)
         batch_fail_at(r, "", "a manifest is an object with rubble_batch and jobs");
         return;
     }
+    find_duplicate_keys(r, root, "");
+    if (r->code != EXIT_DONE) return;
     cJSON_ArrayForEach(member, root)
     {
         char pointer[300];
@@ -33,12 +46,11 @@ static void read_jobs(batch_reader *r, const cJSON *root)
             batch_fail_at(
                 r, pointer, "a manifest has no \"%s\"; it has rubble_batch and jobs", member->string);
     }
-    find_duplicate_keys(r, root, "");
     if (!cJSON_IsNumber(version) || version->valuedouble != 1)
         batch_fail_at(r, version ? "/rubble_batch" : "", "a manifest begins with \"rubble_batch\": 1");
     if (!cJSON_IsArray(jobs) || !jobs->child)
         batch_fail_at(r, jobs ? "/jobs" : "", "a manifest needs a list \"jobs\" of objects with \"graph\"");
-    size_t index = 0;
+    size_t index = 0, wrong = 0;
     if (r->code != EXIT_DONE) return;
     cJSON_ArrayForEach(member, jobs)
     {
@@ -50,6 +62,7 @@ static void read_jobs(batch_reader *r, const cJSON *root)
             find_duplicate_keys(r, k ? cJSON_GetObjectItemCaseSensitive(member, inner[k]) : member, below);
         }
         batch_read_job(r, member, pointer);
+        if (r->code != EXIT_DONE && ++wrong == MOST_WRONG_JOBS) return;
     }
 }
 

@@ -119,7 +119,7 @@ bool batch_record_write(batch *b, const batch_asset *asset, const batch_result *
     char *text = record ? cJSON_Print(record) : NULL, *path = path_in(folder, record_name);
     if (path) cli_make_folders(path);
     if (!text || !path) cli_error("%s/%s: %s", folder, record_name, rbl_status_text(RBL_ERR_NO_MEMORY));
-    bool good = text && path && cli_write_file(path, text, strlen(text));
+    bool good = text && path && cli_write_product(path, text, strlen(text));
     cJSON_Delete(record);
     free(text);
     free(path);
@@ -133,7 +133,7 @@ static cJSON *read_record(const char *folder)
     char *path = path_in(folder, record_name), *text = NULL;
     struct stat info;
     size_t bytes = 0;
-    if (path && stat(path, &info) == 0 && S_ISREG(info.st_mode)) text = cli_read_file(path, &bytes);
+    if (path && lstat(path, &info) == 0 && S_ISREG(info.st_mode)) text = cli_read_file(path, &bytes);
     cJSON *record = text ? cJSON_Parse(text) : NULL;
     free(path);
     free(text);

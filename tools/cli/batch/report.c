@@ -301,7 +301,7 @@ static bool write_one(const char *folder, const char *stem, const char *ending, 
     if (path) snprintf(path, bytes, "%s/%s.%s", folder, stem, ending);
     if (!path || t->failed)
         cli_error("%s/%s.%s: %s", folder, stem, ending, rbl_status_text(RBL_ERR_NO_MEMORY));
-    bool good = path && !t->failed && cli_write_file(path, t->data ? t->data : "", t->length);
+    bool good = path && !t->failed && cli_write_product(path, t->data ? t->data : "", t->length);
     free(path);
     return good;
 }

@@ -10,6 +10,7 @@
 #include "tools/cli/batch/journal.h"
 #include "tools/cli/batch/record.h"
 #include "tools/cli/batch/thumbnail.h"
+#include "tools/cli/files.h"
 #include "tools/cli/results.h"
 
 enum { MOST_ATTEMPTS = 3, TICK_MS = 50, DRAW_TICKS = 4 };
@@ -276,6 +277,10 @@ static rbl_status make_asset(batch *b, batch_worker *worker, const batch_asset *
         result->state = BATCH_FAILED;
         result->errors = 1;
         set_error(result, asset->fault);
+    } else if (folder && !cli_stays_inside(b->settings->out, folder)) {
+        result->state = BATCH_FAILED;
+        result->errors = 1;
+        set_error(result, "error: a link in the output folder leads out of it: nothing is written there\n");
     } else if (folder && b->settings->resume && batch_record_matches(b, asset, folder, result)) {
         result->state = BATCH_FINISHED_BEFORE;
     } else if (folder) {

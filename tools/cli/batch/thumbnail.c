@@ -77,7 +77,9 @@ void batch_thumbnail_draw(const rbl_run *run, const char *folder, batch_result *
     if (!picture) return;
     snprintf(picture, bytes, "%s/%s", folder, thumbnail_name);
     struct stat info;
-    if ((unchanged && stat(picture, &info) == 0) || draw(file, picture))
+    bool there = lstat(picture, &info) == 0;
+    if (there && !S_ISREG(info.st_mode)) unlink(picture); /* a link is not followed */
+    if ((unchanged && there && S_ISREG(info.st_mode)) || draw(file, picture))
         result->thumbnail = strdup(thumbnail_name);
     free(picture);
 }

@@ -163,8 +163,12 @@ static void remove_old(const char *folder)
 static bool write_script(const char *out, const char *name, const char *text)
 {
     char *path = farm_path(out, name);
-    if (path) cli_make_folders(path);
-    bool good = path && cli_write_file(path, text, strlen(text));
+    char *folder = farm_path(out, farm_folder);
+    bool inside = folder && cli_stays_inside(out, folder);
+    if (folder && !inside) cli_error("%s: is a link that leads out of %s", folder, out);
+    free(folder);
+    if (path && inside) cli_make_folders(path);
+    bool good = path && inside && cli_write_product(path, text, strlen(text));
     free(path);
     return good;
 }
@@ -184,7 +188,7 @@ static bool write_record(
     cJSON_AddItemToObject(
         record, "assets", cJSON_CreateStringArray((const char *const *)assets->names, (int)assets->count));
     char *text = cJSON_Print(record), *path = farm_path(o->out, farm_record);
-    bool good = text && path && cli_write_file(path, text, strlen(text));
+    bool good = text && path && cli_write_product(path, text, strlen(text));
     if (!text || !path) cli_error("%s", rbl_status_text(RBL_ERR_NO_MEMORY));
     cJSON_free(text);
     free(path);
