@@ -25,6 +25,7 @@ CHECKS = (
     ("fast", "meshes", "tests/graphs/test_meshes.py"),
     ("fast", "pictures", "tests/cli/run_render.py {rubble}"),
     ("fast", "generated", "tools/regen.sh --check {build}"),
+    ("fast", "release", "tests/cli/test_release.py"),
     ("fast", "layers", "tools/check_layers.py"),
     ("full", "models in 1000", "tools/check_models.py {rubble} {shared} --counts 1000 --jobs {jobs}"),
     ("full", "viewer", "tests/view/run_view.py {rubble}"),
