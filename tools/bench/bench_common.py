@@ -141,5 +141,30 @@ def fit_costs(samples):
     return best[1], best[2]
 
 
+def machine_of(build):
+    """What bench.h says about the machine; of a build folder without benchmarks nothing."""
+    known = os.path.exists(os.path.join(build, "tools", "bench", "bench_cells"))
+    return run_bench(build, "cells", only="none")[0] if known else {}
+
+
+class Rows:
+    """Writes CSV as bench.h does."""
+
+    def __init__(self, bench, machine, file=None):
+        self.bench, self.file = bench, file or sys.stdout
+        for key, value in machine.items():
+            print(f"# {key}: {value}", file=self.file)
+        print(",".join(COLUMNS), file=self.file, flush=True)
+
+    def row(self, case, part, cpu, wall=(), triangles=None, pieces=None, threads=1, peak_mb=None, value=None, unit=""):
+        """@param cpu, wall milliseconds of each run"""
+        def times(ms):
+            return f"{statistics.median(ms):.5g},{min(ms):.5g}" if ms else ","
+        def or_nothing(x, form):
+            return "" if x is None else format(x, form)
+        print(f"{self.bench},{case},{part},{triangles or ''},{pieces or ''},{threads},{len(cpu)},{times(cpu)},{times(wall)},"
+            f"{or_nothing(peak_mb, '.1f')},{or_nothing(value, '.4g')},{unit},", file=self.file, flush=True)
+
+
 def load_average():
     return " ".join(f"{x:.2f}" for x in os.getloadavg())

@@ -11,7 +11,6 @@ of a node: `cut: flood`, `repair: weld`, … Peak is that of the process.
 """
 import argparse
 import os
-import statistics
 import sys
 import tempfile
 
@@ -58,30 +57,17 @@ def every_family(graph, pieces):
     return graph
 
 
-class Table:
-    def __init__(self):
-        print(",".join(common.COLUMNS))
-
-    def row(self, case, part, triangles, pieces, threads, cpu, wall, peak_mb=None):
-        def times(ms):
-            return f"{statistics.median(ms):.4g},{min(ms):.4g}"
-        peak = f"{peak_mb:.1f}" if peak_mb else ""
-        print(f"graph,{case},{part},{triangles or ''},{pieces or ''},{threads},{len(cpu)},{times(cpu)},{times(wall)},{peak},,,",
-            flush=True)
-
-
 def measure(table, build, case, graph, folder, a, triangles=None, pieces=None):
     rubble = os.path.join(build, "rubble")
     made = [common.evaluate(rubble, graph, folder, threads=a.threads, trace=True) for _ in range(a.runs)]
-    table.row(case, "whole", triangles, pieces, a.threads, [m["cpu"] for m in made], [m["wall"] for m in made],
-        max(m["peak_mb"] for m in made))
+    size = {"triangles": triangles, "pieces": pieces, "threads": a.threads}
+    table.row(case, "whole", [m["cpu"] for m in made], [m["wall"] for m in made], peak_mb=max(m["peak_mb"] for m in made), **size)
     for node, type_ in made[0]["types"].items():
         name = node if node == type_ else f"{node} ({type_})"
-        table.row(case, name, triangles, pieces, a.threads, [m["nodes"][node][0] for m in made],
-            [m["nodes"][node][1] for m in made])
+        table.row(case, name, [m["nodes"][node][0] for m in made], [m["nodes"][node][1] for m in made], **size)
         for key in (k for k in made[0]["phases"] if k[0] == node):
             times = [m["phases"].get(key, (0, 0)) for m in made]
-            table.row(case, f"{node}: {key[1]}", triangles, pieces, a.threads, [t[0] for t in times], [t[1] for t in times])
+            table.row(case, f"{node}: {key[1]}", [t[0] for t in times], [t[1] for t in times], **size)
 
 
 def numbers(text):
@@ -99,9 +85,7 @@ def main():
     parser.add_argument("--threads", type=int, default=1)
     a = parser.parse_args()
     build = os.path.abspath(a.build)
-    for key, value in common.run_bench(build, "cells", only="none")[0].items():
-        print(f"# {key}: {value}")
-    table = Table()
+    table = common.Rows("graph", common.machine_of(build))
     with tempfile.TemporaryDirectory(prefix="rubble-bench-") as folder:
         if a.graph:
             measure(table, build, os.path.basename(a.graph), os.path.abspath(a.graph), folder, a)

