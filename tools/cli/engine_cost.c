@@ -36,7 +36,7 @@ static size_t find_streams(const cli_asset *a, stream streams[MOST_STREAMS], siz
     add_stream(a, "tangent", RBL_FLOAT_4, streams, &count, vertex_bytes, 16);
     add_stream(a, "color", RBL_FLOAT_4, streams, &count, vertex_bytes, 4);
     for (int k = 0; k < 8; k++) {
-        char name[8];
+        char name[16];
         snprintf(name, sizeof name, "uv%d", k);
         add_stream(a, name, RBL_FLOAT_2, streams, &count, vertex_bytes, 8);
     }

@@ -195,7 +195,7 @@ bool table_has(const table_column *c, size_t row)
 double table_number(const table_column *c, size_t row, size_t component)
 {
     size_t element = element_of(c, row);
-    if (!table_has(c, row)) return NAN;
+    if (!table_has(c, row) || table_is_text(c)) return NAN;
     if (is_index(c)) return (double)element;
     const char *data = (const char *)c->view.data + element * c->view.stride;
     switch (c->view.type) {
@@ -232,7 +232,7 @@ static bool reads_back(const char *text, double number, bool is_float)
 void table_format(const table_column *c, size_t row, size_t component, bool exact, char out[64])
 {
     *out = '\0';
-    if (!table_has(c, row)) return;
+    if (!table_has(c, row) || table_is_text(c)) return;
     double number = table_number(c, row, component);
     bool is_float = !is_index(c) && (c->view.type == RBL_FLOAT || c->view.type == RBL_FLOAT_2 ||
                                         c->view.type == RBL_FLOAT_3 || c->view.type == RBL_FLOAT_4);
