@@ -82,6 +82,7 @@ static bool names_place(const char *text)
 static void check_error(const rbl_context *ctx, rbl_status status)
 {
     REQUIRE(status == RBL_ERR_PARSE || status == RBL_ERR_LIMIT || status == RBL_ERR_READ);
+    REQUIRE(!shared->by_child || status != RBL_ERR_READ); /* the program must be there */
     REQUIRE(rbli_messages_count(ctx->messages) > 0);
     const char *text = rbli_messages_get(ctx->messages, rbli_messages_count(ctx->messages) - 1)->text;
     shared->errors++;
