@@ -48,8 +48,9 @@ const server = await serve((name) => fixed[name] ?? readFileSync(join(folder, na
 const url = `http://127.0.0.1:${server.address().port}/`
 const browser = await need('playwright-core').chromium.launch({ executablePath, args: ['--no-sandbox'] })
 const page = await browser.newPage()
+page.setDefaultTimeout(180000) // also where many tests run at once
 await page.goto(url + 'page.html')
-await page.waitForFunction(() => window.trees, undefined, { timeout: 60000 })
+await page.waitForFunction(() => window.trees)
 const facts = {}
 for (const name of readdirSync(folder)) {
     const loaders = { glb: ['glb'], usda: ['usda', 'tiny'] }[name.split('.').pop()] ?? []

@@ -25,7 +25,7 @@ const server = createServer((request, response) => {
 await new Promise((done) => server.listen(0, '127.0.0.1', done))
 const browser = await chromium.launch({
     executablePath,
-    args: ['--no-sandbox', '--enable-unsafe-swiftshader', '--use-angle=swiftshader'],
+    args: ['--no-sandbox', '--enable-unsafe-swiftshader', '--use-angle=swiftshader', '--disable-gpu-watchdog'],
 })
 const page = await browser.newPage({ viewport: { width: 400, height: 260 } })
 const complaints = []
@@ -59,8 +59,9 @@ const frames = (count) =>
     )
 const picture = (name) => pictures && page.screenshot({ path: join(pictures, `tutorial-${name}.png`) })
 
+page.setDefaultTimeout(180000) // also where many tests run at once
 await page.goto(`http://127.0.0.1:${server.address().port}/index.html`)
-await page.waitForFunction(() => /stand/.test(document.querySelector('#facts').textContent), undefined, { timeout: 120000 })
+await page.waitForFunction(() => /stand/.test(document.querySelector('#facts').textContent))
 let whole
 await test('the page stands in one body', async () => {
     await frames(20)
@@ -72,7 +73,7 @@ await test('the page stands in one body', async () => {
 })
 await test('a ball breaks off what it hits; the rest stands', async () => {
     await page.mouse.click(200, 105)
-    await page.waitForFunction(() => parseInt(document.querySelector('#facts').textContent) > 3, undefined, { timeout: 120000 })
+    await page.waitForFunction(() => parseInt(document.querySelector('#facts').textContent) > 3)
     await frames(60)
     const broken = await facts()
     assert.ok(broken.bodies > 5, JSON.stringify(broken))

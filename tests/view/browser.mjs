@@ -17,6 +17,7 @@ const browser = await chromium.launch({
         '--no-sandbox',
         '--enable-unsafe-swiftshader',
         '--use-angle=swiftshader',
+        '--disable-gpu-watchdog', // a busy machine is not a hung card
         '--disable-background-networking',
         '--no-first-run',
     ],
@@ -32,6 +33,7 @@ async function open(name, options = {}) {
         ...options,
     })
     const page = await context.newPage()
+    page.setDefaultTimeout(180000) // also where many tests run at once
     page.complaints = []
     page.on('console', (m) => {
         if (['error', 'warning'].includes(m.type()) && !/GPU stall|GL Driver/.test(m.text()))

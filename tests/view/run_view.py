@@ -82,8 +82,8 @@ def make_pages(rubble, folder):
         "hulls": {"type": "CreateLeafConvexHulls", "in": {"collection": "cut"}}}}
     with open(os.path.join(folder, "many.json"), "w") as f:
         json.dump(many, f)
-    for name, file, *options in (("wall", wall, "--set", "stones=500"), ("anchored", "anchored.json", "--set", "stones=200"),
-            ("evil", "evil.obj"), ("many", "many.json")):
+    for name, file, *options in (("wall", wall, "--set", "stones=500"),
+            ("anchored", "anchored.json", "--set", "stones=200"), ("evil", "evil.obj"), ("many", "many.json")):
         done = run([rubble, "view", file, "-o", name + ".html", *options], folder)
         if done.returncode:
             fail(f"rubble view writes {name}.html", done.stdout)
@@ -129,7 +129,7 @@ def main():
         server, url = start_server(rubble, folder)
         try:
             arguments = ["node", os.path.join(HERE, "browser.mjs"), chromium, folder, url]
-            code = subprocess.run(arguments + ([os.path.abspath(a.pictures)] if a.pictures else []), timeout=600).returncode
+            code = subprocess.run(arguments + ([os.path.abspath(a.pictures)] if a.pictures else []), timeout=1500).returncode
         finally:
             server.terminate()
             server.wait(timeout=60)
