@@ -8,7 +8,7 @@
 #include "fracture/base/alloc.h"
 
 enum { MOST_LOOKS = 64 };
-#define LEAST_LENGTH 1e-6
+#define LEAST_LENGTH 1e-6f
 
 static double square_of(const float v[3])
 {
@@ -17,7 +17,7 @@ static double square_of(const float v[3])
 
 static bool has_direction(const float normal[3])
 {
-    double square = square_of(normal);
+    float square = normal[0] * normal[0] + normal[1] * normal[1] + normal[2] * normal[2];
     return square > LEAST_LENGTH * LEAST_LENGTH && square < INFINITY;
 }
 
