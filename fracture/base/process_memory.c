@@ -25,11 +25,11 @@ void rbl_tune_process_memory(void)
 {
     if (is_limited()) return;
     mallopt(M_TRIM_THRESHOLD, INT32_MAX);
-    mallopt(M_MMAP_MAX, 0); /* so that this one grows the heap, whose size then stays */
-    char *heap = malloc(HEAP);
-    mallopt(M_MMAP_MAX, 65536);
-    mallopt(M_MMAP_THRESHOLD,
-        2 * RBLI_LARGE_BYTES); /* what is smaller than large blocks comes from the heap, too */
+    /* What is smaller than large blocks comes from the heap, too. The padding grows it, and it stays that large. */
+    mallopt(M_MMAP_THRESHOLD, 2 * RBLI_LARGE_BYTES);
+    mallopt(M_TOP_PAD, HEAP);
+    char *heap = malloc(RBLI_LARGE_BYTES);
+    mallopt(M_TOP_PAD, MIB);
 #ifdef MADV_HUGEPAGE
     /* Small programs stay in front of the huge pages: clearing one costs more than they need. */
     uintptr_t begin = ((uintptr_t)heap + 2 * HUGE_PAGE - 1) & ~(uintptr_t)(HUGE_PAGE - 1);

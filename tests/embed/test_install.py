@@ -31,7 +31,7 @@ with tempfile.TemporaryDirectory() as place:
     pc = find(place, "rubble.pc")
     library = os.path.dirname(find(place, "librubble.so"))
     archive = find(place, "librubble.a")
-    command = find(place, "rubble")
+    command = find(os.path.join(place, "usr", "local", "bin"), "rubble")
     pkg = {"PKG_CONFIG_PATH": os.path.dirname(pc) + os.pathsep + os.environ.get("PKG_CONFIG_PATH", "")}
     prefix = run("pkg-config", "--variable=prefix", "rubble", **pkg).strip()
     moved = place + prefix

@@ -34,7 +34,8 @@ static rbl_status write_format(
     if (strcmp(format, "obj") == 0) return rbli_write_obj(ctx, collection, NULL, RBLI_COLLIDERS_NONE, out);
     if (strcmp(format, "ply") == 0) return rbli_write_ply(ctx, collection, out);
     if (strcmp(format, "stl") == 0) return rbli_write_stl(ctx, collection, out, NULL);
-    if (strcmp(format, "usda") == 0) return rbli_write_usda(ctx, collection, NULL, RBLI_COLLIDERS_NONE, out, NULL);
+    if (strcmp(format, "usda") == 0)
+        return rbli_write_usda(ctx, collection, NULL, RBLI_COLLIDERS_NONE, out, NULL);
     return rbli_write_json(ctx, collection, out);
 }
 
