@@ -62,7 +62,7 @@ def fast_stage(report, values):
 def full_stage(report, built, values):
     # Other builds take the short form of tests: what the slow one adds is more of the same.
     short = {"RUBBLE_SLOW": "0", "RUBBLE_NIGHTLY": "0"}
-    address = {"ASAN_OPTIONS": "detect_stack_use_after_return=1", "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1", **short}
+    address = {"ASAN_OPTIONS": "detect_stack_use_after_return=1:allocator_may_return_null=1", "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1", **short}
     thread = {"TSAN_OPTIONS": "halt_on_error=1", **short}
     choice = NOT_LATER + ["--no-suite", "once"]
     if built and report.wanted("unit"):
