@@ -20,16 +20,17 @@
 #include "fracture/base/alloc.h"
 #include "fracture/io/mesh_builder.h"
 
-/* The instrumented programs of the sanitizers reserve more address space than any limit allows. */
+/* The instrumented programs of the sanitizers reserve more address space than any limit allows, and the thread
+   sanitizer's write a file when they start. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define LIMITS_MEMORY false
+#define LIMITS_SPACE false
 #elif defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define LIMITS_MEMORY false
+#define LIMITS_SPACE false
 #endif
 #endif
-#ifndef LIMITS_MEMORY
-#define LIMITS_MEMORY true
+#ifndef LIMITS_SPACE
+#define LIMITS_SPACE true
 #endif
 
 enum {
@@ -168,8 +169,10 @@ static _Noreturn void become(
     close_range(3, ~0u, 0);
     set_limit(RLIMIT_CPU, l->cpu_seconds);
     set_limit(RLIMIT_CORE, 0);
-    set_limit(RLIMIT_FSIZE, 0);
-    if (LIMITS_MEMORY) set_limit(RLIMIT_AS, l->memory_bytes);
+    if (LIMITS_SPACE) {
+        set_limit(RLIMIT_FSIZE, 0);
+        set_limit(RLIMIT_AS, l->memory_bytes);
+    }
     execv(path, arguments);
     _exit(EXIT_NOT_STARTED);
 }
