@@ -31,9 +31,10 @@ if [ -z "$build" ]; then
 fi
 [ -z "$hours" ] || seconds=$(awk "BEGIN { print int($hours * 3600 / $#) }")
 export UBSAN_OPTIONS="halt_on_error=1:print_stacktrace=1" ASAN_OPTIONS="detect_stack_use_after_return=1"
+case "$build" in /*) ;; *) build=$PWD/$build ;; esac # some targets go to a folder of their own
 status=0
 for name in "$@"; do
-    corpus=tests/fuzz/corpus/$name
+    corpus=$PWD/tests/fuzz/corpus/$name
     work=$build/corpus/$name
     found=$build/found/$name
     program=$build/tests/fuzz/fuzz_$name
