@@ -18,7 +18,7 @@ import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 
-FORMATS = (".obj", ".stl", ".ply", ".off", ".glb")
+FORMATS = (".obj", ".stl", ".ply", ".off", ".glb", ".fbx", ".dae", ".3mf")
 
 
 def graph(mesh, count):
