@@ -1,4 +1,4 @@
-"""What the tests of the command share: running it, small meshes and graphs, running functions test_…"""
+"""What the tests of the command and the farm share: running it, small meshes and graphs, running functions test_…"""
 import json
 import os
 import subprocess
@@ -64,19 +64,20 @@ def make_rbl(folder, name, nodes, last):
 
 
 def main(functions):
-    """Runs every test_… with a folder of its own."""
+    """Runs every test_… with a folder of its own; those whose name holds all words that follow the command's path, if any."""
     failed = skipped = 0
-    tests = [(n, f) for n, f in functions.items() if n.startswith("test_")]
+    tests = [(n, f) for n, f in functions.items() if n.startswith("test_") and all(w in n for w in sys.argv[2:])]
     for name, function in tests:
-        with tempfile.TemporaryDirectory(prefix="rubble-cli-") as folder:
+        with tempfile.TemporaryDirectory(prefix="rubble-test-") as folder:
             try:
                 function(folder)
                 print(f"ok {name}")
             except Skip as reason:
                 skipped += 1
-                print(f"skipped {name}: {reason}")
-            except Exception as error:
+                print(f"skip {name}: {reason}")
+            except Exception as error:  # one failure must not hide the others
                 failed += 1
                 print(f"FAIL {name}: {type(error).__name__}: {error}")
-    print(f"{len(tests) - failed - skipped} passed, {failed} failed, {skipped} skipped")
+        sys.stdout.flush()
+    print(f"{len(tests) - failed - skipped} passed, {failed} failed" + (f", {skipped} skipped" if skipped else ""))
     sys.exit(1 if failed else 0)

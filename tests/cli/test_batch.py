@@ -14,6 +14,8 @@ import sys
 import tempfile
 import time
 
+import harness
+
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 RUBBLE = os.path.abspath(sys.argv[1]) if len(sys.argv) > 1 else os.path.join(ROOT, "build", "rubble")
 NIGHTLY = os.environ.get("RUBBLE_NIGHTLY", "0") not in ("", "0")
@@ -395,21 +397,5 @@ def test_fail_on_warning(folder):
     batch(folder, "g.json", "--fail-on", "warning").expect(0)
 
 
-def main():
-    tests = [(name, f) for name, f in globals().items() if name.startswith("test_")]
-    failed = 0
-    for name, test in tests:
-        with tempfile.TemporaryDirectory(prefix="rubble-batch-") as folder:
-            try:
-                test(folder)
-                print(f"ok {name}")
-            except Exception as error:  # one failure must not hide the others
-                failed += 1
-                print(f"FAILED {name}: {type(error).__name__}: {error}")
-        sys.stdout.flush()
-    print(f"{len(tests) - failed} passed, {failed} failed")
-    return 1 if failed else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    harness.main(globals())

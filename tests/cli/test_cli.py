@@ -12,6 +12,8 @@ import sys
 import tempfile
 import time
 
+import harness
+
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 RUBBLE = os.path.abspath(sys.argv[1]) if len(sys.argv) > 1 else os.path.join(ROOT, "build", "rubble")
 VASE = os.path.join(ROOT, "graphs", "meshes", "vase.obj")
@@ -450,20 +452,5 @@ def test_pieces_named_like_colliders_are_told(folder):
             assert ("for a collider" in run.err) == (form in words), run.err
 
 
-def main():
-    failed = 0
-    tests = [(n, f) for n, f in globals().items() if n.startswith("test_")]
-    for name, function in tests:
-        with tempfile.TemporaryDirectory(prefix="rubble-cli-") as folder:
-            try:
-                function(folder)
-                print(f"ok {name}")
-            except Exception as error:
-                failed += 1
-                print(f"FAIL {name}: {type(error).__name__}: {error}")
-    print(f"{len(tests) - failed} passed, {failed} failed")
-    sys.exit(1 if failed else 0)
-
-
 if __name__ == "__main__":
-    main()
+    harness.main(globals())

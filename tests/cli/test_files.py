@@ -14,13 +14,12 @@ import sys
 import tempfile
 import time
 
+import harness
+from harness import Skip
+
 RUBBLE = os.path.abspath(sys.argv[1])
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 WALL = os.path.join(ROOT, "graphs", "wall.json")
-
-
-class Skip(Exception):
-    pass
 
 
 class Result:
@@ -245,23 +244,5 @@ def test_what_is_read_is_never_written_over(folder):
         rubble(folder, "eval", "r.json", "-o", "out", option, "c.obj").expect(2, "c.obj would be written over")
 
 
-def main():
-    failed, skipped = 0, 0
-    tests = [(n, f) for n, f in globals().items() if n.startswith("test_")]
-    for name, function in tests:
-        with tempfile.TemporaryDirectory(prefix="rubble-files-") as folder:
-            try:
-                function(folder)
-                print(f"ok {name}")
-            except Skip as why:
-                skipped += 1
-                print(f"skip {name}: {why}")
-            except Exception as error:
-                failed += 1
-                print(f"FAIL {name}: {type(error).__name__}: {error}")
-    print(f"{len(tests) - failed - skipped} passed, {failed} failed, {skipped} skipped")
-    sys.exit(1 if failed else 0)
-
-
 if __name__ == "__main__":
-    main()
+    harness.main(globals())

@@ -11,6 +11,10 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "cli"))
+import harness
+from harness import Skip
+
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 RUBBLE = os.path.abspath(sys.argv[1]) if len(sys.argv) > 1 else os.path.join(ROOT, "build", "rubble")
 HOSTILE = "o $(touch pwned) `touch pwned` ;touch pwned; 'q' \"d\" \\ %A_%a #SBATCH\n#SBATCH --array=1-9\n&& touch pwned é"
@@ -28,10 +32,6 @@ GRAPH = {
         "end": {"type": "Terminal", "in": {"collection": "crack"}, "params": {"files": ["piece.obj"]}},
     },
 }
-
-
-class Skip(Exception):
-    pass
 
 
 def write(folder, name, text, mode=0o666):
@@ -331,24 +331,5 @@ def test_kubectl_knows_every_field(folder):
         lacks(read_yaml(f.read()), typed, "job")
 
 
-def main():
-    tests = [(name, f) for name, f in globals().items() if name.startswith("test_") and all(w in name for w in sys.argv[2:])]
-    failed = skipped = 0
-    for name, test in tests:
-        with tempfile.TemporaryDirectory(prefix="rubble-farm-") as folder:
-            try:
-                test(folder)
-                print(f"ok {name}")
-            except Skip as why:
-                skipped += 1
-                print(f"skip {name}: {why}")
-            except Exception as error:  # one failure must not hide the others
-                failed += 1
-                print(f"FAILED {name}: {type(error).__name__}: {error}")
-        sys.stdout.flush()
-    print(f"{len(tests) - failed - skipped} passed, {failed} failed" + (f", {skipped} skipped" if skipped else ""))
-    return 1 if failed else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    harness.main(globals())

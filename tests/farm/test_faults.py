@@ -19,6 +19,10 @@ import tempfile
 import threading
 import time
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "cli"))
+import harness
+from harness import Skip
+
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 RUBBLE = os.path.abspath(sys.argv[1]) if len(sys.argv) > 1 else os.path.join(ROOT, "build", "rubble")
 NIGHTLY = os.environ.get("RUBBLE_NIGHTLY", "0") not in ("", "0")
@@ -38,10 +42,6 @@ GRAPH = {
         "end": {"type": "Terminal", "in": {"collection": "crack"}, "params": {"files": ["piece.obj", "piece.json"]}},
     },
 }
-
-
-class Skip(Exception):
-    pass
 
 
 class Result:
@@ -355,24 +355,5 @@ def test_a_memory_group_kills_and_resume_does_the_rest(folder):
         assert tree(os.path.join(folder, "out")) == tree(os.path.join(folder, "good"))
 
 
-def main():
-    tests = [(name, f) for name, f in globals().items() if name.startswith("test_") and all(w in name for w in sys.argv[2:])]
-    failed = skipped = 0
-    for name, test in tests:
-        with tempfile.TemporaryDirectory(prefix="rubble-faults-") as folder:
-            try:
-                test(folder)
-                print(f"ok {name}")
-            except Skip as why:
-                skipped += 1
-                print(f"skip {name}: {why}")
-            except Exception as error:  # one failure must not hide the others
-                failed += 1
-                print(f"FAIL {name}: {type(error).__name__}: {error}")
-        sys.stdout.flush()
-    print(f"{len(tests) - failed - skipped} passed, {failed} failed" + (f", {skipped} skipped" if skipped else ""))
-    return 1 if failed else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    harness.main(globals())
