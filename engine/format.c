@@ -49,8 +49,8 @@ static size_t string_length(const char *text)
 static size_t comment_length(const char *text)
 {
     if (text[1] == '*') return (size_t)(strstr(text + 2, "*/") - text) + 2;
-    size_t length = strcspn(text, "\r\n");
-    while (text[length - 1] == ' ' || text[length - 1] == '\t')
+    size_t length = strcspn(text, "\n");
+    while (text[length - 1] == ' ' || text[length - 1] == '\t' || text[length - 1] == '\r')
         length--;
     return length;
 }

@@ -150,6 +150,8 @@ static bool skip_space(parser *p)
             while (p->at < p->end && p->text[p->at] != '\n')
                 p->at++;
         }
+        const char *zero = memchr(p->text + begin, '\0', p->at - begin);
+        if (zero) return stop(p, (size_t)(zero - p->text), NULL, "a zero byte in a comment");
         bool allowed = (p->flags & RBLI_JSON_COMMENTS) && c != '#';
         if (allowed || p->comment_reported) continue;
         p->comment_reported = true;

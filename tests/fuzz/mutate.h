@@ -13,4 +13,8 @@
 uint8_t *make_variant(
     const uint8_t *seed, size_t seed_count, size_t number, size_t variants, size_t *out_count);
 
+/// The same for a 3MF package, of which the last file is damaged when it is stored without compression.
+uint8_t *make_3mf_variant(
+    const uint8_t *seed, size_t seed_count, size_t number, size_t variants, size_t *out_count);
+
 #endif

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Writes tests/io/import/: one scene as FBX (text), DAE and 3MF, in centimetres, centimetres with z up, and millimetres.
+"""Writes tests/io/import/: one scene as FBX (text and binary), DAE and 3MF (packed and stored), in centimetres, centimetres
+with z up, and millimetres.
 
 The scene in metres with y up: `block`, a box from (-1, 0, -0.5) to (1, 1, 0.5) of the material `red` with the texture paint.png
 and a concave cap as one polygon; on it `tower`, a unit cube scaled by a half and moved to (0.5, 1, 0), of the material `blue`.
@@ -190,6 +191,71 @@ Connections:  {
     return text
 
 
+def split_fields(text):
+    """Fields of a line of a text FBX: strings stay in their quotes."""
+    fields, quoted = [""], False
+    for c in text:
+        quoted ^= c == '"'
+        if c == "," and not quoted:
+            fields.append("")
+        else:
+            fields[-1] += c
+    return [f.strip() for f in fields if f.strip()]
+
+
+def binary_property(field, integers):
+    """A string, an integer of 64 bits (of 32 in plain nodes), a letter or a double, behind the letter of its type."""
+    if field.startswith('"'):
+        text = field[1:-1]
+        kind, _, name = text.partition("::")  # "Model::block" is kept the other way round
+        data = (f"{name}\0\1{kind}" if "::" in text else text).encode()
+        return b"S" + struct.pack("<I", len(data)) + data
+    if field.isalpha():
+        return b"C" + field.encode()
+    if "." in field or "e" in field:
+        return b"D" + struct.pack("<d", float(field))
+    return integers + struct.pack("<q" if integers == b"L" else "<i", int(field))
+
+
+def binary_array(name, text, packed):
+    whole = name in ("PolygonVertexIndex", "Materials")
+    values = [int(v) if whole else float(v) for v in text.split(",")]
+    data = struct.pack(f"<{len(values)}{'i' if whole else 'd'}", *values)
+    data = zlib.compress(data) if packed else data
+    return (b"i" if whole else b"d") + struct.pack("<III", len(values), packed, len(data)) + data
+
+
+def binary_nodes(lines, start):
+    """The nodes of a level from line `lines[0]` on, which they take away, as bytes that begin at `start` of the file."""
+    out = b""
+    while lines and lines[0] != "}":
+        line = lines.pop(0)
+        name, rest = line.split(":", 1)
+        opens = rest.endswith("{")
+        fields, children, begin = split_fields(rest.rstrip("{")), b"", start + len(out)
+        if fields and fields[0].startswith("*"):  # an array: its values are in a line of their own
+            properties = [binary_array(name, lines.pop(0).split(":", 1)[1], name == "Normals")]
+            lines.pop(0)
+        else:
+            numbered = name in ("Geometry", "Model", "Material", "Texture", "C")
+            properties = [binary_property(f, b"L" if numbered else b"I") for f in fields]
+            if name == "P" and fields[1] in ('"double"', '"Color"', '"Lcl Translation"', '"Lcl Scaling"'):
+                properties[4:] = [b"D" + struct.pack("<d", float(f)) for f in fields[4:]]
+        head = 13 + len(name) + sum(map(len, properties))
+        if opens and not (fields and fields[0].startswith("*")):
+            children = binary_nodes(lines, begin + head) + bytes(13)
+            lines.pop(0)
+        out += struct.pack("<III", begin + head + len(children), len(properties), sum(map(len, properties)))
+        out += bytes([len(name)]) + name.encode() + b"".join(properties) + children
+    return out
+
+
+def binary_fbx(text):
+    lines = [line.strip() for line in text.splitlines() if line.strip() and not line.startswith(";")]
+    head = b"Kaydara FBX Binary  \0\x1a\0" + struct.pack("<I", 7400)
+    return head + binary_nodes(lines, len(head)) + bytes(13)
+
+
 def dae_geometry(name, points, faces, material):
     turned = [x for p in points for x in (100 * p[0], -100 * p[2], 100 * p[1])]  # z up
     normals = [x for f in faces for n in (normal(points, f),) for x in (n[0], -n[2], n[1])]
@@ -288,7 +354,7 @@ def triangles(faces):
                 yield f[a], f[b], f[c]
 
 
-def write_3mf(path):
+def write_3mf(path, method):
     def thing(number, name, mesh, color):
         points = "".join(f'<vertex x="{1000 * x:.9g}" y="{-1000 * z:.9g}" z="{1000 * y:.9g}"/>' for x, y, z in mesh[0])
         corners = "".join(f'<triangle v1="{a}" v2="{b}" v3="{c}"/>' for a, b, c in triangles(mesh[1]))
@@ -309,9 +375,9 @@ def write_3mf(path):
         '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">'
         '<Relationship Target="/3D/3dmodel.model" Id="rel0" '
         'Type="http://schemas.microsoft.com/3dmanufacturing/2013/01/3dmodel"/></Relationships>')
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as package:
+    with zipfile.ZipFile(path, "w", method) as package:
         for name, text in (("[Content_Types].xml", types), ("_rels/.rels", relations), ("3D/3dmodel.model", model)):
-            package.writestr(zipfile.ZipInfo(name, (2026, 1, 1, 0, 0, 0)), text, zipfile.ZIP_DEFLATED)
+            package.writestr(zipfile.ZipInfo(name, (2026, 1, 1, 0, 0, 0)), text, method)
 
 
 def main():
@@ -321,7 +387,10 @@ def main():
             f.write(text)
     with open(os.path.join(FOLDER, "paint.png"), "wb") as f:
         f.write(png((200, 40, 40)))
-    write_3mf(os.path.join(FOLDER, "scene.3mf"))
+    with open(os.path.join(FOLDER, "binary.fbx"), "wb") as f:
+        f.write(binary_fbx(write_fbx()))
+    write_3mf(os.path.join(FOLDER, "scene.3mf"), zipfile.ZIP_DEFLATED)
+    write_3mf(os.path.join(FOLDER, "stored.3mf"), zipfile.ZIP_STORED)
 
 
 if __name__ == "__main__":

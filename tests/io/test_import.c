@@ -284,16 +284,17 @@ static void check_materials(const rbli_mesh_file *file, bool textured)
 static void scenes_come_in_metres_with_all_they_have(void **state)
 {
     (void)state;
-    static const char *const names[] = {"scene.fbx", "scene.dae", "scene.3mf"};
+    static const char *const names[] = {"scene.fbx", "binary.fbx", "scene.dae", "scene.3mf", "stored.3mf"};
     if (!use_real()) skip();
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < 5; i++) {
+        bool has_tree = i < 3; /* 3MF has none, and no texture */
         rbl_context *ctx = make_context(1);
         rbli_mesh_file file;
         assert_ok(ctx, rbli_mesh_file_read(ctx, source(names[i]), &file));
         assert_int_equal(file.triangle_count, 32);
         assert_int_equal(file.message_count, 0);
         int32_t block = find_node(&file, "block"), tower = find_node(&file, "tower");
-        if (i < 2) assert_int_equal(file.nodes[tower].parent, block); /* 3MF has no tree here */
+        if (has_tree) assert_int_equal(file.nodes[tower].parent, block);
         assert_close(signed_volume(&file, block), 1.5, 1e-6);
         assert_close(signed_volume(&file, tower), 0.125, 1e-6);
         assert_close(front_area(&file, block), 1.5, 1e-6);
@@ -301,8 +302,8 @@ static void scenes_come_in_metres_with_all_they_have(void **state)
         for (size_t v = 0; v < file.position_count; v++)
             most = fmax(most, file.positions[v][1]);
         assert_close(most, 1.5, 1e-6);
-        if (i < 2) check_attributes(&file);
-        check_materials(&file, i < 2);
+        if (has_tree) check_attributes(&file);
+        check_materials(&file, has_tree);
         rbli_mesh_file_free(ctx, &file);
         finish_context(ctx);
     }
