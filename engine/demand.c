@@ -301,7 +301,7 @@ rbl_status rbli_demand_create(rbli_evaluation *e, size_t only, rbli_demand **out
     d->asked_start[count] = asked;
     RBL_TRY_ALLOC(d->asked = rbli_allocator_calloc(allocator, asked + 1, sizeof *d->asked));
     for (uint32_t i = 0; i < count; i++) {
-        d->wanted[i] = is_root(e, followed, i, only);
+        d->wanted[i] = e->ends[i] = is_root(e, followed, i, only);
         if (!passes(&graph->nodes[i])) continue;
         if (d->wanted[i]) /* asked for itself: all of it */
             memset(&d->asked[d->asked_start[i]], true, graph->nodes[i].type->output_count);

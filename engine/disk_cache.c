@@ -107,20 +107,28 @@ static void set_aside(rbl_context *ctx, rbli_disk_cache *cache, const char *path
         rbli_note(ctx, "the cache file %s is damaged and cannot be set aside: %s", path, why);
 }
 
+static rbl_status read_whole(
+    rbl_context *ctx, const char *path, rbli_hash address, const rbl_port_desc *outputs, rbli_result **out)
+{
+    uint8_t *bytes = NULL;
+    size_t count = 0;
+    rbl_status status = rbli_file_read_unlinked(ctx, path, RBLI_ENTRY_MOST_BYTES, &bytes, &count);
+    return status == RBL_OK ? rbli_entry_decode(ctx, address, bytes, count, outputs, out) : status;
+}
+
 static rbli_result *read_entry(rbl_context *ctx, rbli_disk_cache *cache, const char *path, rbli_hash address,
-    const rbl_port_desc *outputs)
+    const rbl_port_desc *outputs, bool in_file)
 {
     static const rbl_port_desc no_ports[] = {{0}};
     rbl_context quiet = *ctx;
-    uint8_t *bytes = NULL;
-    size_t count = 0;
     rbli_result *result = NULL;
     quiet.messages = rbli_messages_create(ctx->allocator);
     if (!quiet.messages) return NULL;
-    rbl_status status = rbli_file_read_unlinked(&quiet, path, RBLI_ENTRY_MOST_BYTES, &bytes, &count);
-    if (status == RBL_OK) {
-        status = rbli_entry_decode(&quiet, address, bytes, count, outputs ? outputs : no_ports, &result);
-        if (status == RBL_ERR_PARSE) set_aside(ctx, cache, path, first_text(&quiet, status));
+    if (!outputs) outputs = no_ports;
+    rbl_status status = in_file ? rbli_entry_read_head(&quiet, address, path, outputs, &result)
+                                : read_whole(&quiet, path, address, outputs, &result);
+    if (status == RBL_ERR_PARSE) {
+        set_aside(ctx, cache, path, first_text(&quiet, status));
     } else if (status == RBL_ERR_READ && access(path, F_OK) == 0 &&
                !atomic_exchange(&cache->told_read, true)) {
         rbli_note(ctx, "the cache file cannot be read: %s", first_text(&quiet, status));
@@ -130,7 +138,7 @@ static rbli_result *read_entry(rbl_context *ctx, rbli_disk_cache *cache, const c
 }
 
 rbli_result *rbli_disk_cache_find(
-    rbl_context *ctx, rbli_disk_cache *cache, rbli_hash key, const rbl_port_desc *outputs)
+    rbl_context *ctx, rbli_disk_cache *cache, rbli_hash key, const rbl_port_desc *outputs, bool in_file)
 {
     rbli_hash address = address_of(key);
     if (cache->redis) return rbli_redis_cache_find(ctx, cache->redis, address, outputs);
@@ -138,7 +146,7 @@ rbli_result *rbli_disk_cache_find(
     if (!path) return NULL;
     rbli_result *result = NULL;
     struct stat about;
-    if (lstat(path, &about) == 0) result = read_entry(ctx, cache, path, address, outputs);
+    if (lstat(path, &about) == 0) result = read_entry(ctx, cache, path, address, outputs, in_file);
     if (result) utimensat(AT_FDCWD, path, NULL, 0); /* the time of its last use; may be refused */
     rbli_free(ctx, path);
     return result;

@@ -19,9 +19,10 @@ void rbli_disk_cache_destroy(rbli_disk_cache *cache); /* NULL is fine */
 /// At the beginning of a run: a folder that could not be written is tried again, and notes are given again.
 void rbli_disk_cache_begin_run(rbli_disk_cache *cache);
 /// The result of a key, its collections packed, or NULL. A bad file is set aside, with a note in the
-/// context's messages. `outputs`: the ports of the node.
+/// context's messages. `outputs`: the ports of the node. `in_file`: large collections may stay in the file until they
+/// are unpacked, which may then find it damaged or gone.
 rbli_result *rbli_disk_cache_find(
-    rbl_context *ctx, rbli_disk_cache *cache, rbli_hash key, const rbl_port_desc *outputs);
+    rbl_context *ctx, rbli_disk_cache *cache, rbli_hash key, const rbl_port_desc *outputs, bool in_file);
 /// Writes a result. What is wrong is a note in the context's messages.
 void rbli_disk_cache_put(rbl_context *ctx, rbli_disk_cache *cache, rbli_hash key, const rbli_result *result);
 /// Copies the content that has a hash into a writer. Whoever calls compares what was written.

@@ -1,17 +1,20 @@
 /// One file of the disk cache (docs/cache.md): a header with checksums, rows of the outputs with their
-/// content hashes, messages, further files, and the values. All numbers are little-endian.
+/// content hashes, messages, further files, and the values, collections last: what is before them can be read
+/// without them. All numbers are little-endian.
 
 #include "engine/disk_entry.h"
 
 #include <string.h>
 
 #include "fracture/base/alloc.h"
+#include "fracture/base/file.h"
 #include "fracture/collection/rbl_file.h"
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "numbers are stored as they are in memory");
 
 enum { MOST_RATIO = 2000, FREE_BYTES = 512 << 20 }; /* memory of a value, for the bytes of its file */
-enum { HEADER_BYTES = 64, CHECKED_HEADER_BYTES = 56, ROW_BYTES = 48, VALUE_ALIGNMENT = 64 };
+enum { HEADER_BYTES = 64, CHECKED_HEADER_BYTES = 56, ROW_BYTES = 56, VALUE_ALIGNMENT = 64 };
+enum { HEAD_BYTES = 8192 }; /* read at once of a file that is read in parts */
 
 static const uint8_t magic[8] = {0x89, 'R', 'C', 'E', '\r', '\n', 0x1a, '\n'};
 
@@ -114,22 +117,36 @@ done:
     return status;
 }
 
-/// Appends the values and fills their rows in.
-static rbl_status append_values(rbl_context *ctx, byte_array *to, const rbli_result *result)
+/// Appends the collections, or the other values, and fills their rows in.
+static rbl_status append_values(rbl_context *ctx, byte_array *to, const rbli_result *result, bool collections)
 {
     for (size_t i = 0; i < result->output_count; i++) {
         const rbl_value *value = result->outputs[i];
+        if ((rbl_value_get_kind(value) == RBL_VALUE_COLLECTION) != collections) continue;
         rbl_status status = append_zeros(ctx, to, align_value(to->count) - to->count);
         size_t place = to->count;
         if (status == RBL_OK) status = append_value(ctx, to, value);
         if (status != RBL_OK) return status;
         rbli_hash hash = rbli_value_hash(value);
-        uint64_t row[6] = {(uint64_t)rbl_value_get_kind(value), hash.low, hash.high, rbli_value_bytes(value),
-            place, to->count - place};
+        size_t count = to->count - place;
+        uint64_t row[7] = {(uint64_t)rbl_value_get_kind(value), hash.low, hash.high, rbli_value_bytes(value),
+            place, count, rbli_hash64(to->data + place, count)};
         _Static_assert(sizeof row == ROW_BYTES, "the size of a row is part of the format");
         memcpy(to->data + HEADER_BYTES + i * ROW_BYTES, row, sizeof row);
     }
     return RBL_OK;
+}
+
+/// Where the values begin. @param bytes  with all rows in it
+static size_t find_values(const uint8_t *bytes, size_t count, size_t outputs)
+{
+    size_t first = count;
+    for (size_t i = 0; i < outputs; i++) {
+        uint64_t row[7];
+        memcpy(row, bytes + HEADER_BYTES + i * ROW_BYTES, sizeof row);
+        if (row[4] < first) first = row[4];
+    }
+    return first;
 }
 
 static void write_header(byte_array *file, rbli_hash address, const rbli_result *result)
@@ -137,14 +154,15 @@ static void write_header(byte_array *file, rbli_hash address, const rbli_result 
     uint32_t version = RBLI_ENTRY_VERSION, outputs = (uint32_t)result->output_count;
     uint32_t texts[2] = {(uint32_t)result->message_count, (uint32_t)result->file_count};
     uint64_t bytes = file->count;
-    uint64_t body = rbli_hash64(file->data + HEADER_BYTES, file->count - HEADER_BYTES);
+    size_t values = find_values(file->data, file->count, result->output_count);
+    uint64_t head = rbli_hash64(file->data + HEADER_BYTES, values - HEADER_BYTES);
     memcpy(file->data, magic, sizeof magic);
     memcpy(file->data + 8, &version, sizeof version);
     memcpy(file->data + 12, &outputs, sizeof outputs);
     memcpy(file->data + 16, &bytes, sizeof bytes);
     memcpy(file->data + 24, texts, sizeof texts);
     memcpy(file->data + 32, &address, sizeof address);
-    memcpy(file->data + 48, &body, sizeof body);
+    memcpy(file->data + 48, &head, sizeof head);
     uint64_t header = rbli_hash64(file->data, CHECKED_HEADER_BYTES);
     memcpy(file->data + CHECKED_HEADER_BYTES, &header, sizeof header);
 }
@@ -161,7 +179,8 @@ rbl_status rbli_entry_encode(
     for (size_t i = 0; i < result->output_count; i++)
         RBL_TRY(append_zeros(ctx, &file, ROW_BYTES));
     RBL_TRY(append_texts(ctx, &file, result));
-    RBL_TRY(append_values(ctx, &file, result));
+    RBL_TRY(append_values(ctx, &file, result, false));
+    RBL_TRY(append_values(ctx, &file, result, true));
     write_header(&file, address, result);
     *out = file.data;
     *out_bytes = file.count;
@@ -175,8 +194,11 @@ done:
 
 typedef struct reader {
     const uint8_t *bytes;
-    size_t count, at;
+    size_t have;  /* bytes: all of the file, or what is before its collections */
+    size_t count; /* bytes of the file */
+    size_t at;
     uint32_t outputs, messages, files;
+    rbli_blob *blob; /* of the file */
 } reader;
 
 static rbl_status malformed(rbl_context *ctx, const char *what)
@@ -186,19 +208,19 @@ static rbl_status malformed(rbl_context *ctx, const char *what)
 
 static bool take(reader *r, void *out, size_t count)
 {
-    if (count > r->count - r->at) return false;
+    if (count > r->have - r->at) return false;
     memcpy(out, r->bytes + r->at, count);
     r->at += count;
     return true;
 }
 
-static rbl_status read_header(rbl_context *ctx, reader *r, rbli_hash address)
+static rbl_status read_header(rbl_context *ctx, reader *r, rbli_hash address, uint64_t *head_checksum)
 {
     uint8_t start[8];
-    uint32_t version;
-    uint64_t bytes, body, header;
-    rbli_hash stored;
-    if (r->count < HEADER_BYTES) return malformed(ctx, "it ends within its header");
+    uint32_t version = 0;
+    uint64_t bytes = 0, head = 0, header = 0;
+    rbli_hash stored = {0, 0};
+    if (r->have < HEADER_BYTES) return malformed(ctx, "it ends within its header");
     take(r, start, sizeof start);
     take(r, &version, sizeof version);
     take(r, &r->outputs, sizeof r->outputs);
@@ -206,7 +228,7 @@ static rbl_status read_header(rbl_context *ctx, reader *r, rbli_hash address)
     take(r, &r->messages, sizeof r->messages);
     take(r, &r->files, sizeof r->files);
     take(r, &stored, sizeof stored);
-    take(r, &body, sizeof body);
+    take(r, &head, sizeof head);
     take(r, &header, sizeof header);
     if (memcmp(start, magic, sizeof magic) != 0) return malformed(ctx, "it is no file of a cache");
     if (rbli_hash64(r->bytes, CHECKED_HEADER_BYTES) != header)
@@ -218,7 +240,19 @@ static rbl_status read_header(rbl_context *ctx, reader *r, rbli_hash address)
         return rbli_fail(
             ctx, RBL_ERR_PARSE, "it has %zu bytes, not %llu", r->count, (unsigned long long)bytes);
     if (!rbli_hash_equal(stored, address)) return malformed(ctx, "it belongs to another address");
-    if (rbli_hash64(r->bytes + HEADER_BYTES, r->count - HEADER_BYTES) != body)
+    if (r->outputs > (r->count - HEADER_BYTES) / ROW_BYTES)
+        return malformed(ctx, "it has another number of outputs than its node");
+    *head_checksum = head;
+    return RBL_OK;
+}
+
+/// Compares the checksum of what is between the header and the values.
+static rbl_status check_head(rbl_context *ctx, const reader *r, uint64_t checksum)
+{
+    size_t rows = HEADER_BYTES + (size_t)r->outputs * ROW_BYTES;
+    size_t values = rows <= r->have ? find_values(r->bytes, r->count, r->outputs) : 0;
+    if (values < rows || values > r->have ||
+        rbli_hash64(r->bytes + HEADER_BYTES, values - HEADER_BYTES) != checksum)
         return malformed(ctx, "the checksum of its content differs");
     return RBL_OK;
 }
@@ -226,7 +260,7 @@ static rbl_status read_header(rbl_context *ctx, reader *r, rbli_hash address)
 /// A text of the file as a string; NULL with *status set.
 static char *take_text(rbl_context *ctx, reader *r, size_t length, rbl_status *status)
 {
-    if (length > r->count - r->at || memchr(r->bytes + r->at, 0, length)) {
+    if (length > r->have - r->at || memchr(r->bytes + r->at, 0, length)) {
         *status = malformed(ctx, "a text ends behind the file, or has a zero byte");
         return NULL;
     }
@@ -306,7 +340,7 @@ static rbl_status restore_selection(rbl_context *ctx, const uint8_t *bytes, size
 static rbl_status restore_string(rbl_context *ctx, const uint8_t *bytes, size_t count, rbl_value **out)
 {
     rbl_status status = RBL_OK;
-    reader r = {.bytes = bytes, .count = count};
+    reader r = {.bytes = bytes, .have = count, .count = count};
     char *text = take_text(ctx, &r, count, &status);
     if (!text) return status;
     status = rbl_value_create_string(ctx, text, out);
@@ -314,15 +348,15 @@ static rbl_status restore_string(rbl_context *ctx, const uint8_t *bytes, size_t 
     return status;
 }
 
-static rbl_status restore_value(
-    rbl_context *ctx, const uint64_t row[6], rbli_blob *blob, const uint8_t *bytes, rbl_value **out)
+static rbl_status restore_value(rbl_context *ctx, const reader *r, const uint64_t row[7], rbl_value **out)
 {
     size_t count = row[5];
-    rbli_hash hash = {row[1], row[2]};
+    const uint8_t *bytes = r->bytes + row[4]; /* unused of a collection */
+    const rbli_packed packed = {r->blob, row[4], count, row[6], {row[1], row[2]}, row[3]};
     double box[2][3], number;
     switch (row[0]) {
     case RBL_VALUE_COLLECTION:
-        return rbli_value_create_packed(ctx, blob, bytes, count, hash, row[3], out);
+        return rbli_value_create_packed(ctx, &packed, out);
     case RBL_VALUE_POINTS:
         return restore_points(ctx, bytes, count, out);
     case RBL_VALUE_BOX:
@@ -348,28 +382,50 @@ static rbl_status restore_value(
     }
 }
 
-static rbl_status read_values(
-    rbl_context *ctx, reader *r, rbli_blob *blob, const rbl_port_desc *outputs, rbli_result *result)
+static bool is_zero(const uint8_t *bytes, size_t count)
 {
-    size_t end = r->at;
+    for (size_t i = 0; i < count; i++)
+        if (bytes[i]) return false;
+    return true;
+}
+
+/// Checks that a value is where it has to be, behind `end`, and as it was written when it was read.
+static rbl_status check_value(rbl_context *ctx, const reader *r, const uint64_t row[7], size_t end)
+{
+    if (row[4] != align_value(end) || row[4] > r->count || row[5] > r->count - row[4])
+        return malformed(ctx, "a value lies outside of its place");
+    bool read = row[4] <= r->have && row[5] <= r->have - row[4];
+    if (!read && row[0] != RBL_VALUE_COLLECTION) return malformed(ctx, "a value lies behind a collection");
+    if (row[4] <= r->have && !is_zero(r->bytes + end, row[4] - end))
+        return malformed(ctx, "something lies between the values");
+    if (read && rbli_hash64(r->bytes + row[4], row[5]) != row[6])
+        return malformed(ctx, "the checksum of a value differs");
+    return RBL_OK;
+}
+
+/// Reads the collections, or the other values. `end`: of what was read before
+static rbl_status read_values(rbl_context *ctx, const reader *r, const rbl_port_desc *outputs,
+    rbli_result *result, bool collections, size_t *end)
+{
     for (uint32_t i = 0; i < r->outputs; i++) {
-        uint64_t row[6];
+        uint64_t row[7];
         memcpy(row, r->bytes + HEADER_BYTES + (size_t)i * ROW_BYTES, sizeof row);
-        if (row[4] != align_value(end) || row[4] > r->count || row[5] > r->count - row[4])
-            return malformed(ctx, "a value lies outside of its place");
+        if ((row[0] == RBL_VALUE_COLLECTION) != collections) continue;
+        rbl_status status = check_value(ctx, r, row, *end);
+        if (status != RBL_OK) return status;
         if (row[3] / MOST_RATIO > r->count + FREE_BYTES / MOST_RATIO)
             return malformed(ctx, "a value claims too much memory");
         if (outputs && row[0] != (uint64_t)outputs[i].kind)
             return malformed(ctx, "a value is of another kind than its output");
-        rbl_status status = restore_value(ctx, row, blob, r->bytes + row[4], &result->outputs[i]);
+        status = restore_value(ctx, r, row, &result->outputs[i]);
         if (status == RBL_ERR_NO_MEMORY) return status;
         if (status != RBL_OK) return RBL_ERR_PARSE;
         rbli_hash hash = rbli_value_hash(result->outputs[i]);
         if (hash.low != row[1] || hash.high != row[2])
             return malformed(ctx, "a value has another hash than its row");
-        end = row[4] + row[5];
+        *end = row[4] + row[5];
     }
-    return end == r->count ? RBL_OK : malformed(ctx, "something lies behind the last value");
+    return RBL_OK;
 }
 
 static size_t count_outputs(const rbl_port_desc *outputs)
@@ -380,32 +436,87 @@ static size_t count_outputs(const rbl_port_desc *outputs)
     return count;
 }
 
-rbl_status rbli_entry_decode(rbl_context *ctx, rbli_hash address, uint8_t *bytes, size_t count,
-    const rbl_port_desc *outputs, rbli_result **out)
+static rbl_status decode(
+    rbl_context *ctx, reader *r, rbli_hash address, const rbl_port_desc *outputs, rbli_result **out)
 {
     rbl_status status = RBL_OK;
-    reader r = {.bytes = bytes, .count = count};
-    rbli_blob *blob = NULL;
     rbli_result *result = NULL;
-    status = rbli_blob_create(ctx, bytes, count, &blob);
-    if (status != RBL_OK) {
-        rbli_free(ctx, bytes);
-        return status;
-    }
-    RBL_TRY(read_header(ctx, &r, address));
-    if (r.outputs > (count - HEADER_BYTES) / ROW_BYTES || (outputs && count_outputs(outputs) != r.outputs)) {
-        status = malformed(ctx, "it has another number of outputs than its node");
-        goto done;
-    }
-    r.at += (size_t)r.outputs * ROW_BYTES;
-    RBL_TRY(rbli_result_create(ctx->allocator, r.outputs, &result));
-    RBL_TRY(read_messages(ctx, &r, result));
-    RBL_TRY(read_files(ctx, &r, result));
-    RBL_TRY(read_values(ctx, &r, blob, outputs, result));
+    uint64_t checksum = 0;
+    RBL_TRY(read_header(ctx, r, address, &checksum));
+    RBL_TRY(check_head(ctx, r, checksum));
+    if (outputs && count_outputs(outputs) != r->outputs)
+        RBL_TRY(malformed(ctx, "it has another number of outputs than its node"));
+    r->at += (size_t)r->outputs * ROW_BYTES;
+    RBL_TRY(rbli_result_create(ctx->allocator, r->outputs, &result));
+    RBL_TRY(read_messages(ctx, r, result));
+    RBL_TRY(read_files(ctx, r, result));
+    size_t end = r->at;
+    RBL_TRY(read_values(ctx, r, outputs, result, false, &end));
+    RBL_TRY(read_values(ctx, r, outputs, result, true, &end));
+    if (end != r->count) RBL_TRY(malformed(ctx, "something lies behind the last value"));
     *out = result;
     result = NULL;
 done:
     rbli_result_release(result);
-    rbli_blob_release(blob);
+    return status;
+}
+
+rbl_status rbli_entry_decode(rbl_context *ctx, rbli_hash address, uint8_t *bytes, size_t count,
+    const rbl_port_desc *outputs, rbli_result **out)
+{
+    reader r = {.bytes = bytes, .have = count, .count = count};
+    rbl_status status = rbli_blob_create(ctx, bytes, count, &r.blob);
+    if (status != RBL_OK) {
+        rbli_free(ctx, bytes);
+        return status;
+    }
+    status = decode(ctx, &r, address, outputs, out);
+    rbli_blob_release(r.blob);
+    return status;
+}
+
+/// How many bytes of a file have to be read, as its first ones say: those before its first collection.
+static size_t find_head(const uint8_t *bytes, size_t have, size_t count)
+{
+    uint32_t outputs = 0;
+    size_t end = count;
+    if (have < HEADER_BYTES) return count;
+    memcpy(&outputs, bytes + 12, sizeof outputs);
+    if (outputs > (count - HEADER_BYTES) / ROW_BYTES) return count;
+    size_t rows = HEADER_BYTES + (size_t)outputs * ROW_BYTES;
+    for (uint32_t i = 0; i < outputs && rows <= have; i++) {
+        uint64_t row[7];
+        memcpy(row, bytes + HEADER_BYTES + (size_t)i * ROW_BYTES, sizeof row);
+        if (row[0] == RBL_VALUE_COLLECTION && row[4] < end) end = row[4];
+    }
+    return end < rows ? count : end;
+}
+
+rbl_status rbli_entry_read_head(
+    rbl_context *ctx, rbli_hash address, const char *path, const rbl_port_desc *outputs, rbli_result **out)
+{
+    uint8_t *bytes = NULL;
+    reader r = {0};
+    rbl_status status = RBL_OK;
+    RBL_TRY(rbli_file_read_part(ctx, path, 0, HEAD_BYTES, &bytes, &r.have, &r.count));
+    if (r.count > RBLI_ENTRY_MOST_BYTES) RBL_TRY(rbli_fail(ctx, RBL_ERR_READ, "%s: is too large", path));
+    size_t head = find_head(bytes, r.have, r.count);
+    if (head > r.have) {
+        rbli_free(ctx, bytes);
+        bytes = NULL;
+        RBL_TRY(rbli_file_read_part(ctx, path, 0, head, &bytes, &r.have, &r.count));
+    }
+    if (r.have < r.count) r.have = head < r.have ? head : r.have;
+    if (r.have == r.count) { /* small, or without collections */
+        uint8_t *taken = bytes;
+        bytes = NULL;
+        return rbli_entry_decode(ctx, address, taken, r.count, outputs, out);
+    }
+    RBL_TRY(rbli_blob_create_on_file(ctx, path, &r.blob));
+    r.bytes = bytes;
+    status = decode(ctx, &r, address, outputs, out);
+done:
+    rbli_blob_release(r.blob);
+    rbli_free(ctx, bytes);
     return status;
 }

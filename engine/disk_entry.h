@@ -6,7 +6,7 @@
 #include "engine/cache.h"
 #include "engine/value.h"
 
-enum { RBLI_ENTRY_VERSION = 1 };
+enum { RBLI_ENTRY_VERSION = 2 };
 #define RBLI_ENTRY_MOST_BYTES ((size_t)4 << 30) /* of a file; a larger one is not looked at */
 
 /// Encodes into memory (freed by the caller with rbli_free). `address`: of the file, in its header.
@@ -20,5 +20,10 @@ rbl_status rbli_entry_encode(
 /// @return RBL_OK · RBL_ERR_PARSE · RBL_ERR_NO_MEMORY
 rbl_status rbli_entry_decode(rbl_context *ctx, rbli_hash address, uint8_t *bytes, size_t count,
     const rbl_port_desc *outputs, rbli_result **out);
+/// Reads an entry up to its first collection. Those collections stay in the file until they are unpacked, which then
+/// compares their checksums; everything before them is checked now.
+/// @return as rbli_entry_decode · RBL_ERR_READ with a message
+rbl_status rbli_entry_read_head(
+    rbl_context *ctx, rbli_hash address, const char *path, const rbl_port_desc *outputs, rbli_result **out);
 
 #endif

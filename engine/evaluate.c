@@ -43,13 +43,14 @@ static rbl_status begin(rbli_evaluation *e, size_t only)
     e->blame = rbli_allocator_calloc(allocator, graph->node_count, sizeof *e->blame);
     e->only = only;
     e->skips = rbli_allocator_calloc(allocator, graph->node_count, sizeof *e->skips);
+    e->ends = rbli_allocator_calloc(allocator, graph->node_count, sizeof *e->ends);
     e->said = rbli_allocator_calloc(allocator, graph->node_count, sizeof *e->said);
     e->activities = rbli_allocator_calloc(allocator, graph->node_count, sizeof *e->activities);
     e->progress.fractions =
         rbli_allocator_calloc(allocator, graph->node_count, sizeof *e->progress.fractions);
     e->progress.costs = rbli_allocator_calloc(allocator, graph->node_count, sizeof *e->progress.costs);
     if (!needed || !e->params || !e->run_index || !e->graph_index || !e->blame || !e->said ||
-        !e->activities || !e->progress.fractions || !e->progress.costs || !e->skips)
+        !e->activities || !e->progress.fractions || !e->progress.costs || !e->skips || !e->ends)
         RBL_TRY(RBL_ERR_NO_MEMORY);
     RBL_TRY(mark_needed(graph, only, needed));
     uv_mutex_lock(&graph->mutex);
@@ -102,6 +103,7 @@ static void end(rbli_evaluation *e)
     for (size_t i = 0; e->skips && i < e->graph->node_count; i++)
         rbli_allocator_free(allocator, e->skips[i]);
     rbli_allocator_free(allocator, e->skips);
+    rbli_allocator_free(allocator, e->ends);
     rbli_allocator_free(allocator, e->activities);
     rbli_allocator_free(allocator, e->progress.fractions);
     rbli_allocator_free(allocator, e->progress.costs);
@@ -131,14 +133,17 @@ static void evaluate_all(rbli_evaluation *e)
     rbli_evaluation_write_files(e);
 }
 
-/// Makes the run as it was before its nodes were evaluated, to evaluate them without the cache folder.
+/// Makes the run as it was before its nodes were evaluated, to evaluate them without the cache folder; the first time
+/// that something had stayed in its file, with all that comes from there read whole: what is damaged is set aside then.
 static bool forget_attempt(rbli_evaluation *e)
 {
     rbl_messages *messages = NULL;
     if (atomic_load(&e->cancelled) || rbli_messages_open(e->engine->allocator, &messages) != RBL_OK)
         return false;
+    bool distrust = !e->options->files_only || e->whole;
     rbli_message_add(messages, RBL_NOTE, RBL_OK, NULL, NULL,
-        "a result in the cache folder cannot be unpacked; evaluated again without the folder");
+        distrust ? "a result in the cache folder cannot be unpacked; evaluated again without the folder"
+                 : "a result in the cache folder is damaged or gone; evaluated again");
     rbl_messages_destroy(e->run->messages);
     e->run->messages = messages;
     e->run->status = RBL_OK;
@@ -156,7 +161,9 @@ static bool forget_attempt(rbli_evaluation *e)
             (rbl_node_report){.node = entry->id, .type = entry->desc->type, .reason = entry->report.reason};
     }
     e->done_cost = 0;
-    e->distrust = true;
+    e->distrust = distrust;
+    e->whole = true;
+    atomic_store(&e->undecodable, false);
     return true;
 }
 
@@ -206,7 +213,8 @@ rbl_status rbli_evaluate(
         rbli_control_show(options->control, &e.progress);
         if (graph->engine->disk_cache) rbli_disk_cache_begin_run(graph->engine->disk_cache);
         evaluate_all(&e);
-        if (atomic_load(&e.undecodable) && forget_attempt(&e)) evaluate_all(&e);
+        while (atomic_load(&e.undecodable) && !e.distrust && forget_attempt(&e))
+            evaluate_all(&e);
         if (is_ours) uv_mutex_unlock(&graph->evaluating);
         rbli_control_show(options->control, NULL);
         if (atomic_load(&e.cancelled)) e.run->status = RBL_ERR_CANCELLED;
@@ -262,6 +270,7 @@ rbl_status rbli_evaluate_body(
         .options = &options,
         .distrust = outer->distrust,
         .dry = outer->dry,
+        .whole = outer->whole,
         .given = given,
         .prefix = whole,
         .trace = outer->trace};

@@ -33,7 +33,9 @@ typedef struct rbli_evaluation {
     const char *prefix;      /* of ids in messages, or NULL */
     bool **skips; /* [node_count] by graph index: for each of a node's connections, whether it does without;
                      NULL: it needs all */
-    size_t only;  /* the node that is asked for, in the graph; SIZE_MAX: all */
+    bool *ends; /* [node_count] by graph index: what the host may ask for first: nothing is connected to it */
+    bool whole; /* files_only found something damaged: results are read whole from the cache folder */
+    size_t only; /* the node that is asked for, in the graph; SIZE_MAX: all */
 } rbli_evaluation;
 
 typedef struct rbli_demand rbli_demand;
@@ -123,6 +125,9 @@ bool rbli_work_files_are_unchanged(const rbli_node_work *w, const rbli_result *r
 
 /// True while an output of the result is as it came from the cache folder.
 bool rbli_result_is_packed(const rbli_result *result);
+/// True while an output of the result is in a file of the cache folder (files_only). Such a result is not put into
+/// the memory's cache: others rely on what is there.
+bool rbli_result_is_in_file(const rbli_result *result);
 /// The result of a key in the cache folder, or NULL. `outputs`: its ports.
 rbli_result *rbli_work_find_on_disk(
     rbli_evaluation *e, rbli_node_work *w, rbli_hash key, const rbl_port_desc *outputs);
@@ -132,7 +137,8 @@ void rbli_work_tell_notes(rbli_evaluation *e, const rbli_node_work *w, rbl_conte
 /// Takes a result out of both caches.
 void rbli_work_reject(rbli_evaluation *e, rbli_node_work *w, rbli_hash key, const char *why);
 /// Unpacks the inputs, or the outputs. One whose checksums are right and that still is no collection was not
-/// written by rubble: the run begins again without the cache folder.
+/// written by rubble: the run begins again without the cache folder. One that had stayed in its file and is
+/// damaged or gone lets the run begin again with all of what it takes from the folder checked.
 rbl_status rbli_work_unpack_inputs(rbli_evaluation *e, rbli_node_work *w);
 rbl_status rbli_work_unpack_outputs(rbli_evaluation *e, rbli_node_work *w);
 

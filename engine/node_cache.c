@@ -9,6 +9,20 @@ bool rbli_result_is_packed(const rbli_result *result)
     return false;
 }
 
+bool rbli_result_is_in_file(const rbli_result *result)
+{
+    for (size_t i = 0; i < result->output_count; i++)
+        if (rbli_value_is_in_file(result->outputs[i])) return true;
+    return false;
+}
+
+/// What the host will not ask for may stay in its file.
+static bool may_stay_in_file(const rbli_evaluation *e, const rbli_node_work *w)
+{
+    return e->options->files_only && !e->options->checked && !e->whole &&
+           (!e->ends[e->graph_index[w->index]] || w->node->type->desc->deliver);
+}
+
 void rbli_work_tell_notes(rbli_evaluation *e, const rbli_node_work *w, rbl_context *ctx)
 {
     for (size_t i = 0; ctx->messages && i < rbli_messages_count(ctx->messages); i++) {
@@ -26,7 +40,8 @@ rbli_result *rbli_work_find_on_disk(
     ctx.messages = rbli_messages_create(ctx.allocator);
     if (!ctx.messages) return NULL;
     rbli_phase phase = rbli_phase_begin(&ctx);
-    rbli_result *found = rbli_disk_cache_find(&ctx, e->engine->disk_cache, key, outputs);
+    rbli_result *found =
+        rbli_disk_cache_find(&ctx, e->engine->disk_cache, key, outputs, may_stay_in_file(e, w));
     rbli_phase_end(&ctx, "look into the cache", phase);
     rbli_work_tell_notes(e, w, &ctx);
     return found;
@@ -55,16 +70,26 @@ void rbli_work_reject(rbli_evaluation *e, rbli_node_work *w, rbli_hash key, cons
     rbli_work_tell_notes(e, w, &ctx);
 }
 
+/// Others may need what was read, too.
+static void put_in_memory(rbli_evaluation *e, const rbli_run_node *node)
+{
+    bool passes = node->desc->flags & RBLI_NODE_PASSES;
+    if (!passes && !rbli_hash_is_zero(node->key) && !rbli_result_is_in_file(node->result))
+        rbli_cache_put(e->engine->cache, node->key, node->result);
+}
+
 rbl_status rbli_work_unpack_inputs(rbli_evaluation *e, rbli_node_work *w)
 {
     for (uint32_t i = 0; i < w->node->ref_count; i++) {
         if (!w->inputs[i] || !rbli_value_is_packed(w->inputs[i])) continue;
         rbl_context quiet = w->ctx;
         quiet.messages = NULL;
+        const rbli_run_node *from = &e->run->nodes[e->run_index[w->node->refs[i].node]];
+        bool in_file = rbli_value_is_in_file(w->inputs[i]);
         rbl_status status = rbli_value_unpack(&quiet, w->inputs[i]);
+        if (status == RBL_OK && in_file) put_in_memory(e, from);
         if (status == RBL_OK) continue;
         if (status == RBL_ERR_NO_MEMORY || status == RBL_ERR_CANCELLED) return status;
-        const rbli_run_node *from = &e->run->nodes[e->run_index[w->node->refs[i].node]];
         rbli_work_reject(e, w, from->key, "its collection cannot be unpacked");
         atomic_store(&e->undecodable, true);
         return RBL_ERR_INTERNAL;

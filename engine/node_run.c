@@ -229,7 +229,8 @@ static bool answer_from_cache(rbli_evaluation *e, rbli_node_work *w, rbli_result
     }
     if (!e->dry) rbli_work_replay_messages(e, w, found);
     rbli_evaluation_set_reason(e, w->entry, "");
-    if (outcome == RBL_OUTCOME_DISK_HIT && !e->dry) rbli_cache_put(e->engine->cache, w->entry->key, found);
+    if (outcome == RBL_OUTCOME_DISK_HIT && !e->dry && !rbli_result_is_in_file(found))
+        rbli_cache_put(e->engine->cache, w->entry->key, found);
     succeed(w, found, outcome);
     return true;
 }

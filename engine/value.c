@@ -7,23 +7,22 @@
 #include <uv.h>
 
 #include "fracture/base/alloc.h"
+#include "fracture/base/file.h"
 #include "fracture/collection/rbl_file.h"
 
 struct rbli_blob {
     rbli_allocator *allocator;
     atomic_size_t references;
-    uint8_t *bytes;
+    uint8_t *bytes; /* NULL: in a file */
     size_t count;
+    char *path; /* of the file */
 };
 
 /// A collection that is unpacked when it is asked for.
 typedef struct packed_content {
     _Atomic(rbl_collection *) collection; /* NULL while packed */
-    uv_mutex_t mutex;                     /* blob, and setting of the collection */
-    rbli_blob *blob;                      /* NULL once unpacked */
-    const uint8_t *bytes;
-    size_t count;
-    size_t unpacked_bytes;
+    uv_mutex_t mutex;                     /* from.blob, and setting of the collection */
+    rbli_packed from;                     /* its blob is NULL once unpacked */
 } packed_content;
 
 struct rbl_value {
@@ -73,7 +72,7 @@ static rbli_hash hash_content(rbl_value_kind kind, const void *bytes, size_t cou
 
 rbl_status rbli_blob_create(rbl_context *ctx, uint8_t *bytes, size_t count, rbli_blob **out)
 {
-    rbli_blob *blob = rbli_alloc(ctx, 1, sizeof *blob);
+    rbli_blob *blob = rbli_calloc(ctx, 1, sizeof *blob);
     if (!blob) return RBL_ERR_NO_MEMORY;
     blob->allocator = rbli_allocator_retain(ctx->allocator);
     atomic_init(&blob->references, 1);
@@ -81,6 +80,17 @@ rbl_status rbli_blob_create(rbl_context *ctx, uint8_t *bytes, size_t count, rbli
     blob->count = count;
     *out = blob;
     return RBL_OK;
+}
+
+rbl_status rbli_blob_create_on_file(rbl_context *ctx, const char *path, rbli_blob **out)
+{
+    char *copy = rbli_strdup(ctx, path);
+    rbl_status status = copy ? rbli_blob_create(ctx, NULL, 0, out) : RBL_ERR_NO_MEMORY;
+    if (status == RBL_OK)
+        (*out)->path = copy;
+    else
+        rbli_free(ctx, copy);
+    return status;
 }
 
 rbli_blob *rbli_blob_retain(rbli_blob *blob)
@@ -94,12 +104,12 @@ void rbli_blob_release(rbli_blob *blob)
     if (!blob || atomic_fetch_sub_explicit(&blob->references, 1, memory_order_acq_rel) != 1) return;
     rbli_allocator *allocator = blob->allocator;
     rbli_allocator_free(allocator, blob->bytes);
+    rbli_allocator_free(allocator, blob->path);
     rbli_allocator_free(allocator, blob);
     rbli_allocator_release(allocator);
 }
 
-rbl_status rbli_value_create_packed(rbl_context *ctx, rbli_blob *blob, const uint8_t *bytes, size_t count,
-    rbli_hash hash, size_t unpacked_bytes, rbl_value **out)
+rbl_status rbli_value_create_packed(rbl_context *ctx, const rbli_packed *from, rbl_value **out)
 {
     packed_content *packed = rbli_calloc(ctx, 1, sizeof *packed);
     rbl_value *value = packed ? new_value(ctx, RBL_VALUE_COLLECTION) : NULL;
@@ -112,12 +122,10 @@ rbl_status rbli_value_create_packed(rbl_context *ctx, rbli_blob *blob, const uin
         return RBL_ERR_NO_MEMORY;
     }
     atomic_init(&packed->collection, NULL);
-    packed->blob = rbli_blob_retain(blob);
-    packed->bytes = bytes;
-    packed->count = count;
-    packed->unpacked_bytes = unpacked_bytes;
+    packed->from = *from;
+    rbli_blob_retain(from->blob);
     value->packed = packed;
-    value->hash = hash;
+    value->hash = from->hash;
     *out = value;
     return RBL_OK;
 }
@@ -125,9 +133,27 @@ rbl_status rbli_value_create_packed(rbl_context *ctx, rbli_blob *blob, const uin
 static void destroy_packed(rbli_allocator *allocator, packed_content *packed)
 {
     rbli_collection_release(atomic_load(&packed->collection));
-    rbli_blob_release(packed->blob);
+    rbli_blob_release(packed->from.blob);
     uv_mutex_destroy(&packed->mutex);
     rbli_allocator_free(allocator, packed);
+}
+
+/// The collection of the bytes of a blob, which are read now when they are in a file.
+static rbl_status decode_packed(
+    rbl_context *ctx, const rbli_packed *from, const rbli_blob *blob, rbl_collection **out)
+{
+    uint8_t *read = NULL;
+    size_t count = from->count, file_bytes;
+    rbl_status status = RBL_OK;
+    if (blob->path) {
+        RBL_TRY(rbli_file_read_part(ctx, blob->path, from->place, from->count, &read, &count, &file_bytes));
+        if (count != from->count || rbli_hash64(read, count) != from->checksum)
+            RBL_TRY(rbli_fail(ctx, RBL_ERR_PARSE, "%s: the checksum of a value differs", blob->path));
+    }
+    RBL_TRY(rbli_rbl_decode(ctx, "packed value", read ? read : blob->bytes + from->place, count, out));
+done:
+    rbli_free(ctx, read);
+    return status;
 }
 
 /// Unpacks without the lock, because a parallel loop may run other work that asks for the same value; of two
@@ -137,11 +163,11 @@ rbl_status rbli_value_unpack(rbl_context *ctx, const rbl_value *value)
     packed_content *packed = value->packed;
     if (!rbli_value_is_packed(value)) return RBL_OK;
     uv_mutex_lock(&packed->mutex);
-    rbli_blob *blob = packed->blob ? rbli_blob_retain(packed->blob) : NULL;
+    rbli_blob *blob = packed->from.blob ? rbli_blob_retain(packed->from.blob) : NULL;
     uv_mutex_unlock(&packed->mutex);
     if (!blob) return RBL_OK;
     rbl_collection *made = NULL;
-    rbl_status status = rbli_rbl_decode(ctx, "packed value", packed->bytes, packed->count, &made);
+    rbl_status status = decode_packed(ctx, &packed->from, blob, &made);
     if (status == RBL_OK) status = rbli_collection_hash_polled(ctx, made);
     if (status == RBL_OK) {
         rbli_hash content = rbli_collection_hash(made);
@@ -152,8 +178,8 @@ rbl_status rbli_value_unpack(rbl_context *ctx, const rbl_value *value)
         rbli_blob *unused = NULL;
         uv_mutex_lock(&packed->mutex);
         if (!atomic_load(&packed->collection)) {
-            unused = packed->blob;
-            packed->blob = NULL;
+            unused = packed->from.blob;
+            packed->from.blob = NULL;
             atomic_store_explicit(&packed->collection, made, memory_order_release);
             made = NULL;
         }
@@ -173,6 +199,15 @@ bool rbli_value_was_packed(const rbl_value *value)
 bool rbli_value_is_packed(const rbl_value *value)
 {
     return value->packed && !atomic_load_explicit(&value->packed->collection, memory_order_acquire);
+}
+
+bool rbli_value_is_in_file(const rbl_value *value)
+{
+    if (!rbli_value_is_packed(value)) return false;
+    uv_mutex_lock(&value->packed->mutex);
+    bool in_file = value->packed->from.blob && value->packed->from.blob->path;
+    uv_mutex_unlock(&value->packed->mutex);
+    return in_file;
 }
 
 /* ---- Values ---- */
@@ -408,7 +443,7 @@ rbl_status rbli_value_hash_polled(rbl_context *ctx, const rbl_value *value)
 size_t rbli_value_bytes(const rbl_value *value)
 {
     size_t bytes = sizeof *value;
-    if (value->packed) return value->packed->unpacked_bytes;
+    if (value->packed) return value->packed->from.unpacked_bytes;
     if (value->kind == RBL_VALUE_COLLECTION) bytes += rbli_collection_bytes(value->collection);
     if (value->kind == RBL_VALUE_SELECTION) bytes += rbli_selection_bytes(value->selection);
     if (value->kind == RBL_VALUE_POINTS) bytes += value->point_count * sizeof *value->points;

@@ -160,6 +160,41 @@ rbl_status rbli_file_read_unlinked(
 
 /* ---- Files in parts ---- */
 
+rbl_status rbli_file_read_part(rbl_context *ctx, const char *path, size_t place, size_t most_bytes,
+    uint8_t **out, size_t *out_bytes, size_t *file_bytes)
+{
+    int descriptor;
+    struct stat about;
+    uint8_t *part = NULL;
+    size_t count = 0;
+    rbl_status status = open_to_read(ctx, path, UNLINKED_FILES, &descriptor, &about);
+    if (status != RBL_OK) return status;
+    size_t there = (uintmax_t)about.st_size > place ? (size_t)((uintmax_t)about.st_size - place) : 0;
+    size_t wanted = there < most_bytes ? there : most_bytes;
+    RBL_TRY_ALLOC(part = rbli_alloc(ctx, wanted + 1, 1));
+    while (count < wanted) {
+        size_t rest = wanted - count;
+        if (rbli_cancelled(ctx)) RBL_TRY(RBL_ERR_CANCELLED);
+        ssize_t got = pread(
+            descriptor, part + count, rest < MOST_AT_ONCE ? rest : MOST_AT_ONCE, (off_t)(place + count));
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) {
+            status = fail_with_errno(ctx, RBL_ERR_READ, path, errno);
+            goto done;
+        }
+        if (got == 0) break; /* somebody cut it */
+        count += (size_t)got;
+    }
+    *out = part;
+    *out_bytes = count;
+    *file_bytes = (size_t)about.st_size;
+    part = NULL;
+done:
+    rbli_free(ctx, part);
+    close(descriptor);
+    return status;
+}
+
 /// Gets a part of a file.
 typedef void (*part_user)(void *user, const uint8_t *bytes, size_t count);
 

@@ -19,6 +19,11 @@ rbl_status rbli_file_read(
 rbl_status rbli_file_read_unlinked(
     rbl_context *ctx, const char *path, size_t most_bytes, uint8_t **out, size_t *out_bytes);
 
+/// Reads `most_bytes` from `place` on, or what there is of them, of a regular file that is no link. `*file_bytes`: size of the
+/// whole file. @return as rbli_file_read, without RBL_ERR_LIMIT
+rbl_status rbli_file_read_part(rbl_context *ctx, const char *path, size_t place, size_t most_bytes,
+    uint8_t **out, size_t *out_bytes, size_t *file_bytes);
+
 /// Hash (that of rbli_hash_bytes) and size of a regular file's content, read in parts. @return as rbli_file_read ·
 /// RBL_ERR_CANCELLED
 rbl_status rbli_file_hash(rbl_context *ctx, const char *path, rbli_hash *hash, size_t *bytes);

@@ -344,7 +344,11 @@ typedef struct rbl_evaluate_options {
     /// differs from run to run. May change the graph (the next run sees it), not evaluate it. May be NULL.
     void (*event)(void *user, const rbl_event *event);
     void *user;
-    bool trace; /* record what ran when and on which thread, for rbl_run_trace_json */
+    bool trace;      /* record what ran when and on which thread, for rbl_run_trace_json */
+    bool files_only; /* the run is asked for its files, reports and messages alone: what comes from the cache
+                        folder is read when something needs it. Collections of the run that something else is
+                        connected to, or that files were written from, may then be missing (NULL) when a file of
+                        the cache turns out to be damaged or gone after the run. */
 } rbl_evaluate_options;
 
 RBL_API void rbl_evaluate_options_init(rbl_evaluate_options *options);

@@ -11,6 +11,7 @@
 #include "engine/cache_folder.h"
 #include "engine/disk_entry.h"
 #include "fracture/collection/hierarchy.h"
+#include "tests/entry_checksums.h"
 #include "tests/failing_alloc.h"
 
 /* ---- Help ---- */
@@ -156,15 +157,6 @@ static void change_files(void (*change)(uint8_t *bytes, size_t *count))
     finish_context(ctx);
 }
 
-/// The checksums as a writer would have made them.
-static void seal(uint8_t *bytes, size_t count)
-{
-    uint64_t body = rbli_hash64(bytes + 64, count - 64);
-    memcpy(bytes + 48, &body, sizeof body);
-    uint64_t header = rbli_hash64(bytes, 56);
-    memcpy(bytes + 56, &header, sizeof header);
-}
-
 /* ---- Entries ---- */
 
 static rbl_value *make_selection(rbl_context *ctx)
@@ -300,7 +292,7 @@ static void sealed_nonsense_does_no_harm(void **state)
             rbli_result *again = NULL;
             memcpy(copy, bytes, count);
             copy[i] ^= changes[c];
-            seal(copy, count);
+            seal_entry(copy, count);
             rbli_messages_clear(ctx->messages);
             rbl_status status = decode_copy(ctx, address, copy, count, &again);
             assert_true(status == RBL_OK || status == RBL_ERR_PARSE || status == RBL_ERR_NO_MEMORY);
@@ -340,6 +332,112 @@ static void entries_without_memory_leak_nothing(void **state)
     rbl_context *ctx = make_context(1);
     rbli_result *result = make_result(ctx);
     assert_true(fail_each_allocation(code_entry, result, 0) > 30);
+    rbli_result_release(result);
+    finish_context(ctx);
+}
+
+/* ---- Entries that are read in parts ---- */
+
+static void write_bytes(const char *path, const uint8_t *bytes, size_t count)
+{
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(bytes, 1, count, file), count);
+    assert_int_equal(fclose(file), 0);
+}
+
+/// A number, a collection of about 40 kB that does not compress, and a text.
+static rbli_result *make_large_result(rbl_context *ctx)
+{
+    rbli_result *result = NULL;
+    rbl_collection *collection = NULL;
+    int64_t *numbers = NULL;
+    uint64_t random = 7;
+    assert_ok(ctx, rbli_result_create(ctx->allocator, 3, &result));
+    assert_ok(ctx, rbl_value_create_number(ctx, RBL_VALUE_INT, 12, &result->outputs[0]));
+    assert_ok(ctx, rbli_collection_create(ctx, &collection));
+    assert_ok(ctx, rbli_collection_resize(ctx, collection, "thing", 5000));
+    assert_ok(ctx, rbli_collection_write(ctx, collection, "thing", "number", RBL_INT64, (void **)&numbers));
+    for (size_t i = 0; i < 5000; i++) {
+        random = random * 6364136223846793005u + 1442695040888963407u;
+        memcpy(&numbers[i], &random, sizeof random);
+    }
+    assert_ok(ctx, rbl_value_create_collection(ctx, collection, &result->outputs[1]));
+    rbli_collection_release(collection);
+    assert_ok(ctx, rbl_value_create_string(ctx, "behind the collection", &result->outputs[2]));
+    assert_ok(ctx, rbli_result_add_message(result, RBL_WARNING, "merged 3 points"));
+    return result;
+}
+
+static rbl_status read_head_of(rbl_context *ctx, const char *path, rbli_result **out)
+{
+    rbli_messages_clear(ctx->messages);
+    return rbli_entry_read_head(ctx, (rbli_hash){5, 6}, path, NULL, out);
+}
+
+static void collections_stay_in_their_file_until_they_are_needed(void **state)
+{
+    (void)state;
+    rbl_context *ctx = make_context(1);
+    rbli_result *result = make_large_result(ctx), *again = NULL;
+    uint8_t *bytes = NULL;
+    size_t count = 0;
+    char path[100];
+    snprintf(path, sizeof path, "%.60s/entry", folder);
+    assert_ok(ctx, rbli_entry_encode(ctx, (rbli_hash){5, 6}, result, &bytes, &count));
+    assert_true(count > 40000);
+    write_bytes(path, bytes, count);
+    assert_ok(ctx, read_head_of(ctx, path, &again));
+    assert_true(rbli_value_is_in_file(again->outputs[1]));
+    for (size_t i = 0; i < 3; i++)
+        assert_true(rbli_hash_equal(rbli_value_hash(again->outputs[i]), rbli_value_hash(result->outputs[i])));
+    assert_true(rbl_value_number(again->outputs[0]) == 12);
+    assert_string_equal(rbl_value_string(again->outputs[2]), "behind the collection");
+    assert_ok(ctx, rbli_value_unpack(ctx, again->outputs[1]));
+    assert_false(rbli_value_is_in_file(again->outputs[1]));
+    assert_int_equal(rbl_collection_group_size(rbl_value_collection(again->outputs[1]), "thing"), 5000);
+    rbli_result_release(again);
+    /* The file goes between the reading of its head and the unpacking. */
+    assert_ok(ctx, read_head_of(ctx, path, &again));
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(rbli_value_unpack(ctx, again->outputs[1]), RBL_ERR_READ);
+    assert_null(rbl_value_collection(again->outputs[1]));
+    rbli_result_release(again);
+    rbli_free(ctx, bytes);
+    rbli_result_release(result);
+    finish_context(ctx);
+}
+
+static void what_is_damaged_is_seen_when_it_is_read(void **state)
+{
+    (void)state;
+    rbl_context *ctx = make_context(1);
+    rbli_result *result = make_large_result(ctx);
+    uint8_t *bytes = NULL;
+    size_t count = 0, late = 0;
+    char path[100];
+    snprintf(path, sizeof path, "%.60s/entry", folder);
+    assert_ok(ctx, rbli_entry_encode(ctx, (rbli_hash){5, 6}, result, &bytes, &count));
+    uint64_t row[7];
+    memcpy(row, bytes + ENTRY_HEADER_BYTES + ENTRY_ROW_BYTES, sizeof row);
+    for (size_t i = 0; i < count; i += i < 600 ? 1 : 211) {
+        rbli_result *again = NULL;
+        bytes[i] ^= 0x20;
+        write_bytes(path, bytes, count);
+        rbl_status status = read_head_of(ctx, path, &again);
+        assert_true(i >= row[4] || status == RBL_ERR_PARSE);
+        if (status == RBL_OK) {
+            status = rbli_value_unpack(ctx, again->outputs[1]);
+            assert_int_equal(status, RBL_ERR_PARSE);
+            late++;
+        }
+        rbli_result_release(again);
+        bytes[i] ^= 0x20;
+        write_bytes(path, bytes, i);
+        assert_int_equal(read_head_of(ctx, path, &again), RBL_ERR_PARSE);
+    }
+    assert_true(late > 100);
+    rbli_free(ctx, bytes);
     rbli_result_release(result);
     finish_context(ctx);
 }
@@ -422,17 +520,17 @@ static void leave_nothing(uint8_t *bytes, size_t *count)
     (void)bytes;
     *count = 0;
 }
-static void make_of_version_2(uint8_t *bytes, size_t *count)
+static void make_of_version_3(uint8_t *bytes, size_t *count)
 {
-    bytes[8] = 2;
-    seal(bytes, *count);
+    bytes[8] = 3;
+    seal_entry(bytes, *count);
 }
 
 static void damaged_files_are_set_aside_and_told_once(void **state)
 {
     (void)state;
     void (*const changes[])(uint8_t *, size_t *) = {
-        flip_a_bit, cut_in_half, leave_nothing, make_of_version_2};
+        flip_a_bit, cut_in_half, leave_nothing, make_of_version_3};
     for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
         evaluate_fresh(folder, 0, NULL);
         change_files(changes[i]);
@@ -452,11 +550,11 @@ static void damaged_files_are_set_aside_and_told_once(void **state)
 /// Makes the packed collections undecodable behind right checksums.
 static void spoil_collections(uint8_t *bytes, size_t *count)
 {
-    uint64_t row[6];
+    uint64_t row[7];
     memcpy(row, bytes + 64, sizeof row);
     if (row[0] != RBL_VALUE_COLLECTION) return;
     memset(bytes + row[4] + 100, 0x5A, 40);
-    seal(bytes, *count);
+    seal_entry(bytes, *count);
 }
 
 static void what_cannot_be_unpacked_is_evaluated_without_the_folder(void **state)
@@ -481,9 +579,78 @@ static void what_cannot_be_unpacked_is_evaluated_without_the_folder(void **state
     rbl_engine_destroy(engine);
 }
 
+static const char *const large_graph =
+    "{\"rubble\": 1, \"nodes\": {\n"
+    "\"first\": {\"type\": \"test.Collection\", \"params\": {\"count\": 600000}},\n"
+    "\"second\": {\"type\": \"test.Collection\", \"in\": {\"collection\": \"first\"}, \"params\": "
+    "{\"count\": 600000, \"name\": \"more\"}},\n"
+    "\"third\": {\"type\": \"test.Collection\", \"in\": {\"collection\": \"second\"}, \"params\": "
+    "{\"count\": 600000, \"name\": \"most\"}}}}";
+
+static rbl_run *evaluate_files_only(rbl_graph *graph)
+{
+    rbl_evaluate_options options;
+    rbl_evaluate_options_init(&options);
+    options.files_only = true;
+    rbl_run *run = NULL;
+    assert_int_equal(rbl_evaluate(graph, &options, &run), RBL_OK);
+    return run;
+}
+
+static void damage_collection(uint8_t *bytes, size_t *count)
+{
+    assert_true(*count > 8192); /* else it is read at once */
+    bytes[*count - 100] ^= 4;
+}
+
+static void a_run_for_its_files_finds_damage_when_it_needs_what_is_damaged(void **state)
+{
+    (void)state;
+    rbl_engine *engine = engine_of(folder, 0);
+    rbl_graph *graph = load_graph(engine, large_graph);
+    rbl_run_destroy(evaluate_graph(graph, RBL_OK));
+    rbl_graph_destroy(graph);
+    rbl_engine_destroy(engine);
+    /* Nothing is computed: what is connected to something is left in its file, the last one is not. */
+    engine = engine_of(folder, 0);
+    graph = load_graph(engine, large_graph);
+    rbl_run *run = evaluate_files_only(graph);
+    assert_int_equal(count_outcome(run, RBL_OUTCOME_DISK_HIT), 3);
+    assert_true(rbli_value_is_in_file(rbl_run_value(run, "second")));
+    assert_false(rbli_value_is_in_file(rbl_run_value(run, "third")));
+    rbl_run_destroy(run);
+    /* It is in memory once it was needed. */
+    assert_int_equal(rbl_graph_set_parameter(graph, "/nodes/third/params/name", "\"other\"", NULL), RBL_OK);
+    run = evaluate_files_only(graph);
+    assert_int_equal(report_of(run, "second")->outcome, RBL_OUTCOME_DISK_HIT);
+    assert_int_equal(report_of(run, "third")->outcome, RBL_OUTCOME_RAN);
+    rbl_run_destroy(run);
+    run = evaluate_files_only(graph);
+    assert_int_equal(report_of(run, "first")->outcome, RBL_OUTCOME_DISK_HIT);
+    assert_int_equal(report_of(run, "second")->outcome, RBL_OUTCOME_MEMORY_HIT);
+    rbl_run_destroy(run);
+    rbl_graph_destroy(graph);
+    rbl_engine_destroy(engine);
+    /* Now all of them are damaged; "third" runs and needs "second". */
+    change_files(damage_collection);
+    engine = engine_of(folder, 0);
+    graph = load_graph(engine, large_graph);
+    assert_int_equal(rbl_graph_set_parameter(graph, "/nodes/third/params/name", "\"new\"", NULL), RBL_OK);
+    run = evaluate_files_only(graph);
+    assert_int_equal(notes_with(run, "damaged or gone; evaluated again"), 1);
+    assert_int_equal(calls.collection, 3);
+    const rbl_collection *third = rbl_value_collection(rbl_run_value(run, "third"));
+    assert_int_equal(rbl_collection_attribute_count(third, "thing"), 3);
+    assert_int_equal(rbl_collection_group_size(third, "thing"), 600000);
+    assert_int_equal(count_files(RBLI_CACHED_BAD), 2);
+    rbl_run_destroy(run);
+    rbl_graph_destroy(graph);
+    rbl_engine_destroy(engine);
+}
+
 static void set_other_number(uint8_t *bytes, size_t *count)
 {
-    uint64_t row[6];
+    uint64_t row[7];
     memcpy(row, bytes + 64, sizeof row);
     if (row[0] != RBL_VALUE_INT || *count < row[4] + 8) return;
     rbl_context *ctx = make_context(1);
@@ -496,7 +663,7 @@ static void set_other_number(uint8_t *bytes, size_t *count)
     memcpy(bytes + 64 + 16, &hash.high, 8);
     rbl_value_release(value);
     finish_context(ctx);
-    seal(bytes, *count);
+    seal_entry(bytes, *count);
 }
 
 static void checked_runs_find_a_wrong_result(void **state)
@@ -900,12 +1067,15 @@ int main(void)
         cmocka_unit_test(no_flipped_bit_and_no_cut_goes_unseen),
         cmocka_unit_test(sealed_nonsense_does_no_harm),
         cmocka_unit_test(entries_without_memory_leak_nothing),
+        IN_FOLDER(collections_stay_in_their_file_until_they_are_needed),
+        IN_FOLDER(what_is_damaged_is_seen_when_it_is_read),
         IN_FOLDER(a_second_process_runs_nothing),
         IN_FOLDER(only_what_is_needed_is_unpacked),
         IN_FOLDER(no_cache_neither_reads_nor_writes),
         IN_FOLDER(failures_are_not_kept),
         IN_FOLDER(damaged_files_are_set_aside_and_told_once),
         IN_FOLDER(what_cannot_be_unpacked_is_evaluated_without_the_folder),
+        IN_FOLDER(a_run_for_its_files_finds_damage_when_it_needs_what_is_damaged),
         IN_FOLDER(checked_runs_find_a_wrong_result),
         IN_FOLDER(further_files_are_looked_for_beside_the_first),
         IN_FOLDER(a_folder_that_cannot_be_made_stops_nothing),

@@ -6,10 +6,9 @@
 #include "engine/disk_entry.h"
 #include "fracture/base/alloc.h"
 #include "fracture/collection/schema.h"
+#include "tests/entry_checksums.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/rbl_checksums.h"
-
-enum { HEADER_BYTES = 64, ROW_BYTES = 48 };
 
 /// Takes `bytes`.
 static void decode(rbl_context *ctx, uint8_t *bytes, size_t count)
@@ -35,21 +34,18 @@ static void decode(rbl_context *ctx, uint8_t *bytes, size_t count)
 
 static void repair(uint8_t *bytes, size_t count)
 {
-    if (count < HEADER_BYTES) return;
-    uint64_t total = count, hash;
+    if (count < ENTRY_HEADER_BYTES) return;
+    uint64_t total = count;
     uint32_t outputs;
     memcpy(&outputs, bytes + 12, sizeof outputs);
-    for (size_t i = 0; i < outputs && i < (count - HEADER_BYTES) / ROW_BYTES; i++) {
-        uint64_t row[6];
-        memcpy(row, bytes + HEADER_BYTES + i * ROW_BYTES, sizeof row);
+    for (size_t i = 0; i < outputs && i < (count - ENTRY_HEADER_BYTES) / ENTRY_ROW_BYTES; i++) {
+        uint64_t row[7];
+        memcpy(row, bytes + ENTRY_HEADER_BYTES + i * ENTRY_ROW_BYTES, sizeof row);
         if (row[4] <= count && row[5] <= count - row[4]) repair_rbl_checksums(bytes + row[4], row[5]);
     }
     memcpy(bytes + 16, &total, sizeof total);
     memset(bytes + 32, 0, 16); /* the address */
-    hash = rbli_hash64(bytes + HEADER_BYTES, count - HEADER_BYTES);
-    memcpy(bytes + 48, &hash, sizeof hash);
-    hash = rbli_hash64(bytes, 56);
-    memcpy(bytes + 56, &hash, sizeof hash);
+    seal_entry(bytes, count);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)

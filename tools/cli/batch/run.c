@@ -227,6 +227,7 @@ static attempt evaluate(
         options.only_node = asset->only;
         options.no_cache = b->settings->no_cache;
         options.control = worker->control;
+        options.files_only = !b->settings->thumbnails;
         made.status = rbl_evaluate(graph, &options, &run);
     }
     if (run) take_run(result, run);
