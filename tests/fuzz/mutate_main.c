@@ -23,7 +23,7 @@
 
 /* Fuzz targets that check what they read themselves: fuzz_NAME.c and its corpus. */
 #define TARGETS(use)                                                                                         \
-    use(cache_entry) use(format) use(graph) use(manifest) use(record) use(request) use(set) use(text)
+    use(cache_entry) use(format) use(graph) use(manifest) use(record) use(redis) use(request) use(set) use(text)
 #define DECLARE(name) int fuzz_##name(const uint8_t *bytes, size_t count);
 TARGETS(DECLARE)
 DECLARE(mtl)
