@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""What `meson install` puts down is enough to build and run a program: headers, both libraries, pkg-config.
+"""What `meson install` puts down is enough to build and run a program: headers, both libraries, pkg-config; and to use the
+command: man page, completions, schema, documents, graphs.
 
   test_install.py BUILD
 """
@@ -49,3 +50,17 @@ with tempfile.TemporaryDirectory() as place:
     run(os.path.join(place, "custom_static"))
     print("ok   custom_node with the installed static library")
     print("ok   " + run(command, "version", LD_LIBRARY_PATH=library).strip())
+    share = os.path.join(moved, "share")
+    for name in ("bash-completion/completions/rubble", "zsh/site-functions/_rubble", "fish/vendor_completions.d/rubble.fish",
+            "man/man1/rubble.1", "rubble/schema/graph.schema.json", "rubble/schema/nodes.json", "rubble/python/rubble.py",
+            "doc/rubble/README.md", "doc/rubble/tutorial.md", "doc/rubble/nodes/Terminal.md", "doc/rubble/LICENSE",
+            "doc/rubble/examples/slider.c", "rubble/graphs/vase.json"):
+        if not os.path.getsize(os.path.join(share, name)):
+            sys.exit(f"FAIL {name} is empty")
+    if os.path.exists(os.path.join(share, "doc", "rubble", "design")):
+        sys.exit("FAIL documents of the design are installed")
+    graph = os.path.join(share, "rubble", "graphs", "vase.json")
+    run(command, "eval", graph, "--set", "pieces=12", "--out", os.path.join(place, "out"))
+    run(sys.executable, "-c", f"import rubble; rubble.Engine().load({graph!r}).evaluate()",
+        PYTHONPATH=os.path.join(share, "rubble", "python"), RUBBLE_LIBRARY=os.path.join(library, "librubble.so"))
+    print("ok   schema, documents, man page, completions; a graph in its place")

@@ -1,7 +1,8 @@
-// Builds the page of `rubble view`: build.mjs OUT.html WORK NPM
+// Builds the page of `rubble view`: build.mjs OUT.html WORK [NPM]
 //
-// WORK is a folder for the packages of package-lock.json, which npm fetches when they are not there yet. Everything
-// goes into one file: scripts and styles with their hashes in a content security policy, so that nothing else runs.
+// WORK is a folder for the packages of package-lock.json, which npm fetches when they are not there yet; without NPM they
+// must be there, and nothing is fetched. Everything goes into one file: scripts and styles with their hashes in a content
+// security policy, so that nothing else runs.
 
 import { createHash } from 'node:crypto'
 import { execFileSync } from 'node:child_process'
@@ -23,6 +24,7 @@ function fetchPackages() {
     const lock = readFileSync(join(here, 'package-lock.json'), 'utf8')
     const stamp = join(work, 'fetched-lock.json')
     if (existsSync(stamp) && readFileSync(stamp, 'utf8') === lock) return
+    if (!npm) fail(`${work} does not have the packages of tools/view/package-lock.json`)
     mkdirSync(work, { recursive: true })
     for (const name of ['package.json', 'package-lock.json']) copyFileSync(join(here, name), join(work, name))
     try {
@@ -46,7 +48,7 @@ function safeScript(text) {
 
 async function build() {
     if (Number(process.versions.node.split('.')[0]) < 18) fail(`node 18 or newer is needed, this is ${process.version}`)
-    if (!out || !work || !npm) fail('usage: build.mjs OUT.html WORK NPM')
+    if (!out || !work) fail('usage: build.mjs OUT.html WORK [NPM]')
     fetchPackages()
     const esbuild = createRequire(join(work, 'package.json'))('esbuild')
     const common = { bundle: true, minify: true, write: false, logLevel: 'warning', legalComments: 'none' }
