@@ -1,5 +1,6 @@
 #!/bin/sh
-# Makes dist/rubble-VERSION.tar.gz of the committed sources, and dist/SHA256SUMS. The same commit gives the same bytes.
+# Makes dist/rubble-VERSION.tar.gz of the committed sources, and dist/SHA256SUMS of it and of what tools/static.sh and
+# tools/debian.sh put beside it. The same commit gives the same bytes.
 #
 #   tools/release.sh [FOLDER]   default: dist/
 set -eu
@@ -11,7 +12,8 @@ version=$(sed -n "s/^ *version: '\(.*\)',$/\1/p" meson.build | head -n 1)
     exit 1
 }
 mkdir -p "$out"
-name=rubble-$version.tar.gz
-git -c tar.umask=0022 archive --format=tar "--prefix=rubble-$version/" HEAD | gzip -n -9 >"$out/$name"
-(cd "$out" && sha256sum "$name" >SHA256SUMS)
-cat "$out/SHA256SUMS"
+git -c tar.umask=0022 archive --format=tar "--prefix=rubble-$version/" HEAD | gzip -n -9 >"$out/rubble-$version.tar.gz"
+cd "$out"
+rm -f SHA256SUMS
+sums=$(sha256sum -- *)
+echo "$sums" | tee SHA256SUMS
