@@ -1,4 +1,4 @@
-# Sourced by quickstart.sh and test.sh: need_packages NAME… installs the Debian packages that are not there yet.
+# Sourced by quickstart.sh, test.sh, static.sh and debian.sh: need_packages NAME… installs the Debian packages that are not there yet.
 
 build_packages="gcc g++ meson ninja-build pkg-config python3 voro++-dev libqhull-dev libcjson-dev libuv1-dev libgmp-dev
 libxxhash-dev libzstd-dev libembree-dev libpng-dev libhiredis-dev libmeshoptimizer-dev"
@@ -10,6 +10,10 @@ command -v chromium >/dev/null 2>&1 || test_packages="$test_packages chromium"
 
 # Programs that the full stage hands our files to. What is not there and cannot be installed is a failure of its test.
 full_packages="blender godot3-server munge python3-numpy slurm-client slurmctld slurmd"
+
+# For tools/static.sh and tools/debian.sh.
+static_packages="dpkg-dev ca-certificates"
+debian_packages="debhelper dh-python dpkg-dev fakeroot lintian mmdebstrap"
 
 need_packages() {
     if ! command -v dpkg-query >/dev/null 2>&1; then

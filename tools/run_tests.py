@@ -35,6 +35,8 @@ CHECKS = (
     ("full", "tutorial", "tests/foreign/run_tutorial.py {rubble}"),
     ("full", "blender", "tests/foreign/run_blender.py {rubble}"),
     ("nightly", "blender on every graph", "tests/foreign/run_blender.py {rubble} --all"),
+    ("nightly", "debian packages", "tools/debian.sh --test build-debian"),
+    ("nightly", "static command", "tools/static.sh --test build-static"),
     ("nightly", "many assets", "tools/bench/many_assets.py {rubble} --check 4"),
 )
 FOLDER = "build-test"
