@@ -7,7 +7,7 @@
 
 void cut_free_state(rbl_context *ctx, cut_state *s)
 {
-    void *arrays[] = {s->points, s->mesh.opposite, s->mesh.order, s->mesh.tree, s->mesh.vertex_half,
+    void *arrays[] = {s->points, s->mesh.opposite, s->mesh.settled, s->mesh.vertex_half,
         (void *)s->mesh.normals, s->complex.triangles, s->complex.planes, s->complex.boxes, s->complex.edges,
         s->complex.loop_edge, s->complex.facet_triangle_start, s->complex.facet_axes, s->cut_triangles,
         s->crossings, s->nodes, s->chains, s->bends, s->half_crossing, s->node_positions, s->node_sources,
@@ -15,6 +15,8 @@ void cut_free_state(rbl_context *ctx, cut_state *s)
         s->complex_sources};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         rbli_free(ctx, arrays[i]);
+    cut_tree_free(ctx, &s->mesh.open);
+    cut_tree_free(ctx, &s->mesh.whole);
 }
 
 void rbli_cut_result_destroy(rbl_context *ctx, rbli_cut_result *r)
@@ -32,10 +34,11 @@ typedef rbl_status (*phase_fn)(rbl_context *ctx, cut_state *state);
 rbl_status rbli_cut(rbl_context *ctx, const rbli_mesh_view *mesh, const rbli_cell_complex *complex,
     const rbli_cut_options *options, rbli_cut_result **out)
 {
-    static const phase_fn phases[] = {cut_prepare_mesh, cut_prepare_complex, cut_flood, cut_label_vertices,
-        cut_wind_edges, cut_trace_mesh, cut_trace_facets, cut_find_twins};
-    static const char *const names[] = {"cut: prepare mesh", "cut: prepare cells", "cut: flood",
-        "cut: label vertices", "cut: wind edges", "cut: trace mesh", "cut: trace facets", "cut: find twins"};
+    static const phase_fn phases[] = {cut_prepare_mesh, cut_prepare_complex, cut_settle, cut_flood,
+        cut_label_vertices, cut_wind_edges, cut_trace_mesh, cut_trace_facets, cut_find_twins};
+    static const char *const names[] = {"cut: prepare mesh", "cut: prepare cells", "cut: settle",
+        "cut: flood", "cut: label vertices", "cut: wind edges", "cut: trace mesh", "cut: trace facets",
+        "cut: find twins"};
     enum { PHASE_COUNT = sizeof phases / sizeof *phases };
     _Static_assert(sizeof names / sizeof *names == PHASE_COUNT, "each phase has a name");
     _Static_assert(PHASE_COUNT + 1 == RBLI_CUT_PHASES, "each phase has a time");

@@ -15,9 +15,9 @@ typedef struct rbli_cut_options {
                            only where their cell has several pieces, without corners and weights */
 } rbli_cut_options;
 
-/// Parts of the work, in this order: prepare mesh, prepare cells, flood, label vertices, wind edges, trace
+/// Parts of the work, in this order: prepare mesh, prepare cells, settle, flood, label vertices, wind edges, trace
 /// mesh, trace facets, find twins, assemble.
-enum { RBLI_CUT_PHASES = 9 };
+enum { RBLI_CUT_PHASES = 10 };
 
 /// Two pieces that share facets.
 typedef struct rbli_contact {

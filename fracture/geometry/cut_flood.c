@@ -448,11 +448,11 @@ static rbl_status descend(rbl_context *ctx, const flood *f, worker_scratch *w, o
 {
     rbl_status status = RBL_OK;
     const cut_state *state = f->state;
-    if (node >= state->mesh.leaf_count) {
-        size_t first = (node - state->mesh.leaf_count) * CUT_LEAF_TRIANGLES;
-        for (size_t i = first; i < first + CUT_LEAF_TRIANGLES && i < state->mesh_view->triangle_count; i++)
-            RBL_TRY(
-                cut_one_triangle(ctx, f, w, out, state->mesh.order[i], w->stack.data + list_start, count));
+    if (node >= state->mesh.open.leaf_count) {
+        size_t first = (node - state->mesh.open.leaf_count) * CUT_LEAF_TRIANGLES;
+        for (size_t i = first; i < first + CUT_LEAF_TRIANGLES && i < state->mesh.open.count; i++)
+            RBL_TRY(cut_one_triangle(
+                ctx, f, w, out, state->mesh.open.order[i], w->stack.data + list_start, count));
         return RBL_OK;
     }
     if (rbli_cancelled(ctx)) return RBL_ERR_CANCELLED;
@@ -460,7 +460,8 @@ static rbl_status descend(rbl_context *ctx, const flood *f, worker_scratch *w, o
         size_t begin = w->stack.count;
         RBL_TRY(
             rbli_array_reserve(ctx, &w->stack, count)); /* so that the list below does not move while read */
-        RBL_TRY(sift(ctx, state, state->mesh.tree[child], w->stack.data + list_start, count, &w->stack));
+        RBL_TRY(
+            sift(ctx, state, state->mesh.open.boxes[child], w->stack.data + list_start, count, &w->stack));
         if (w->stack.count > begin) RBL_TRY(descend(ctx, f, w, out, child, begin, w->stack.count - begin));
         w->stack.count = begin;
     }
@@ -499,18 +500,18 @@ static rbl_status make_tasks(rbl_context *ctx, flood *f)
     RBL_TRY(rbli_array_reserve(ctx, &next, state->complex_view->facet_count));
     for (size_t i = 0; i < state->complex_view->facet_count; i++)
         if (state->complex.boxes[i].separates > 0) next.data[next.count++] = (int32_t)i;
-    RBL_TRY(sift(ctx, state, state->mesh.tree[1], next.data, next.count, &f->lists));
+    RBL_TRY(sift(ctx, state, state->mesh.open.boxes[1], next.data, next.count, &f->lists));
     f->tasks[0] = (flood_task){1, 0, f->lists.count};
     f->task_count = 1;
-    for (size_t level = 1; level < state->mesh.leaf_count && f->task_count < TASK_COUNT && f->task_count > 0;
-         level *= 2) {
+    for (size_t level = 1;
+         level < state->mesh.open.leaf_count && f->task_count < TASK_COUNT && f->task_count > 0; level *= 2) {
         size_t count = 0;
         next.count = 0;
         for (size_t i = 0; i < f->task_count; i++)
             for (size_t side = 0; side < 2; side++) {
                 const flood_task *task = &f->tasks[i];
                 size_t begin = next.count, child = 2 * task->node + side;
-                RBL_TRY(sift(ctx, state, state->mesh.tree[child], f->lists.data + task->list_start,
+                RBL_TRY(sift(ctx, state, state->mesh.open.boxes[child], f->lists.data + task->list_start,
                     task->list_count, &next));
                 if (next.count > begin) next_tasks[count++] = (flood_task){child, begin, next.count - begin};
             }

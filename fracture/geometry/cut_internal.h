@@ -76,16 +76,25 @@ typedef struct cut_complex {
     int32_t (*facet_axes)[2];      /* the coordinate axes that project a facet counter-clockwise */
 } cut_complex;
 
-/// The mesh: pairing of half-edges and a tree of boxes over its triangles in Morton order.
+/// A tree of boxes over triangles of the mesh in Morton order.
+typedef struct cut_tree {
+    int32_t *order; /* [count] triangles */
+    size_t count;
+    size_t leaf_count; /* rounded up to a power of two */
+    float (*boxes)[6]; /* [2 × leaf_count] low, high; node n has children 2n and 2n + 1; leaf l is node
+                           leaf_count + l */
+} cut_tree;
+
+/// The mesh: pairing of half-edges, and its triangles by where they lie.
 typedef struct cut_mesh {
     const rbli_mesh_view *source;
-    int32_t *opposite;    /* [3 × triangle_count] */
-    int32_t *order;       /* triangles in Morton order */
-    size_t leaf_count;    /* rounded up to a power of two */
-    float (*tree)[6];     /* [2 × leaf_count] low, high; node n has children 2n and 2n + 1; leaf l is node
-                             leaf_count + l */
-    int32_t *vertex_half; /* [vertex_count] lowest half-edge that leaves the vertex, −1 for none */
+    int32_t *opposite;          /* [3 × triangle_count] */
+    int32_t *vertex_half;       /* [vertex_count] lowest half-edge that leaves the vertex, −1 for none */
     _Atomic(uint64_t) *normals; /* [vertex_count] packed, 0 where not asked for yet */
+    double low[3], high[3];     /* the box of its points */
+    uint8_t *settled; /* [triangle_count] 1: the corners surely lie in one cell, nothing crosses it */
+    cut_tree open;    /* over the other triangles */
+    cut_tree whole;   /* over all; made by the first query for windings that needs it */
 } cut_mesh;
 
 /// A mesh edge crosses a triangle of the complex. Stored once, along the half-edge whose start index is
@@ -274,6 +283,8 @@ void cut_projection_axes(const double normal[3], int32_t axes[2]);
 /// Phases in order. Each reads what the earlier ones left in the state.
 rbl_status cut_prepare_mesh(rbl_context *ctx, cut_state *state);
 rbl_status cut_prepare_complex(rbl_context *ctx, cut_state *state);
+/// Labels the vertices that surely lie in one cell, and makes the tree over the triangles that may be cut.
+rbl_status cut_settle(rbl_context *ctx, cut_state *state);
 rbl_status cut_flood(rbl_context *ctx, cut_state *state);
 rbl_status cut_label_vertices(rbl_context *ctx, cut_state *state);
 /// The same for a union.
@@ -297,10 +308,14 @@ void cut_free_state(rbl_context *ctx, cut_state *state);
 /// The integer normal of a mesh vertex (rbli_normal_fn; user is the state).
 void cut_vertex_normal(void *user, int32_t vertex, int64_t normal[3]);
 
-/// Calls `visit` for each mesh triangle whose box meets the box; stops at the first status that is not
+/// @param list  triangles, ascending; NULL: all
+rbl_status cut_tree_build(
+    rbl_context *ctx, const cut_state *state, const int32_t *list, size_t count, cut_tree *tree);
+void cut_tree_free(rbl_context *ctx, cut_tree *tree);
+/// Calls `visit` for each triangle of the tree whose box meets the box; stops at the first status that is not
 /// RBL_OK.
 typedef rbl_status (*cut_visit_fn)(rbl_context *ctx, int32_t triangle, void *user);
-rbl_status cut_visit_mesh(
-    rbl_context *ctx, const cut_state *state, const float box[6], cut_visit_fn visit, void *user);
+rbl_status cut_tree_visit(rbl_context *ctx, const cut_state *state, const cut_tree *tree, const float box[6],
+    cut_visit_fn visit, void *user);
 
 #endif

@@ -120,6 +120,16 @@ static void push_triangle(label_flood *flood, int32_t triangle)
     flood->stack[flood->depth++] = triangle;
 }
 
+/// Pushes a triangle that has corners with labels and corners without.
+static void push_started(label_flood *flood, const cut_state *state, int32_t triangle)
+{
+    const int32_t *v = state->mesh_view->triangles[triangle];
+    int known = 0;
+    for (int corner = 0; corner < 3; corner++)
+        known += state->vertex_label[v[corner]] != CUT_NO_LABEL;
+    if (known > 0 && known < 3) push_triangle(flood, triangle);
+}
+
 /// Spreads labels over sides that nothing crosses, to all triangles that hang together.
 static rbl_status spread_labels(rbl_context *ctx, cut_state *state, label_flood *flood)
 {
@@ -202,11 +212,13 @@ rbl_status cut_label_vertices(rbl_context *ctx, cut_state *state)
     label_flood flood = {0};
     cut_columns columns = {0};
     size_t triangle_count = state->mesh_view->triangle_count;
-    RBL_TRY_ALLOC(state->vertex_label = rbli_alloc(ctx, state->mesh_view->vertex_count, sizeof(int32_t)));
     RBL_TRY_ALLOC(flood.seen = rbli_calloc(ctx, triangle_count, 1));
     RBL_TRY_ALLOC(flood.stack = rbli_alloc(ctx, triangle_count, sizeof(int32_t)));
-    for (size_t v = 0; v < state->mesh_view->vertex_count; v++)
-        state->vertex_label[v] = CUT_NO_LABEL;
+    for (size_t t = 0; t < triangle_count; t++)
+        if (state->mesh.settled[t]) flood.seen[t] = COMPLETE;
+    for (size_t i = 0; i < state->mesh.open.count; i++)
+        push_started(&flood, state, state->mesh.open.order[i]);
+    RBL_TRY(spread_labels(ctx, state, &flood));
     RBL_TRY(seed_labels(ctx, state, &flood, &columns, false));
     RBL_TRY(seed_labels(ctx, state, &flood, &columns, true));
     for (size_t t = 0; t < triangle_count; t++) {
@@ -292,7 +304,6 @@ rbl_status cut_wind_mesh(rbl_context *ctx, cut_state *state)
     label_flood flood = {0};
     cut_columns columns = {0};
     size_t triangle_count = state->mesh_view->triangle_count;
-    RBL_TRY_ALLOC(state->vertex_label = rbli_alloc(ctx, state->mesh_view->vertex_count, sizeof(int32_t)));
     RBL_TRY_ALLOC(flood.seen = rbli_calloc(ctx, triangle_count, 1));
     RBL_TRY_ALLOC(flood.stack = rbli_alloc(ctx, triangle_count, sizeof(int32_t)));
     for (size_t v = 0; v < state->mesh_view->vertex_count; v++)

@@ -1,5 +1,4 @@
-/// The mesh side of the cut: grid points, pairing of half-edges, vertex normals, a tree of boxes in Morton
-/// order.
+/// The mesh side of the cut: grid points, pairing of half-edges, vertex normals.
 
 #include "fracture/geometry/cut_internal.h"
 
@@ -231,170 +230,6 @@ void cut_vertex_normal(void *user, int32_t vertex, int64_t normal[3])
         normal[axis] = -normal[axis];
 }
 
-/* ---- the tree ---- */
-
-static uint32_t spread_bits(uint32_t x)
-{
-    x &= 0x3ff;
-    x = (x | x << 16) & 0x030000ff;
-    x = (x | x << 8) & 0x0300f00f;
-    x = (x | x << 4) & 0x030c30c3;
-    return (x | x << 2) & 0x09249249;
-}
-
-typedef struct keyed_triangle {
-    uint32_t key;
-    int32_t triangle;
-} keyed_triangle;
-
-/// Widens a box, low then high, to hold a triangle.
-static inline void widen_box(const cut_state *state, int32_t triangle, double box[6])
-{
-    const int32_t *v = state->mesh_view->triangles[triangle];
-    for (int corner = 0; corner < 3; corner++)
-        for (int axis = 0; axis < 3; axis++) {
-            box[axis] = cut_min(state->points[v[corner]][axis], box[axis]);
-            box[axis + 3] = cut_max(state->points[v[corner]][axis], box[axis + 3]);
-        }
-}
-
-/// Far outside of the grid, finite so that it can be rounded.
-static const double EMPTY_BOX[6] = {0x1p99, 0x1p99, 0x1p99, -0x1p99, -0x1p99, -0x1p99};
-
-/// Rounds outward: a float has 24 bits.
-static void round_box(const double box[6], float out[6])
-{
-    for (int axis = 0; axis < 3; axis++) {
-        out[axis] = (float)(box[axis] - fabs(box[axis]) * 0x1p-23);
-        out[axis + 3] = (float)(box[axis + 3] + fabs(box[axis + 3]) * 0x1p-23);
-    }
-}
-
-static rbl_status key_block(rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
-{
-    (void)ctx;
-    (void)block;
-    (void)worker;
-    void **arguments = user;
-    const cut_state *state = arguments[0];
-    keyed_triangle *keyed = arguments[1];
-    const double *box = arguments[2];
-    for (size_t t = begin; t < end; t++) {
-        const int32_t *v = state->mesh_view->triangles[t];
-        uint32_t key = 0;
-        for (int axis = 0; axis < 3; axis++) {
-            double middle =
-                (state->points[v[0]][axis] + state->points[v[1]][axis] + state->points[v[2]][axis]) / 3;
-            double cell = (middle - box[axis]) * box[3];
-            uint32_t bits = cell > 0 ? (cell < 1023 ? (uint32_t)cell : 1023) : 0;
-            key |= spread_bits(bits) << axis;
-        }
-        keyed[t] = (keyed_triangle){key, (int32_t)t};
-    }
-    return RBL_OK;
-}
-
-/// Stable, three passes of ten bits: the result is in `spare`.
-static void radix_sort(keyed_triangle *keyed, keyed_triangle *spare, size_t count)
-{
-    size_t start[3][1025] = {{0}};
-    for (size_t i = 0; i < count; i++)
-        for (int digit = 0; digit < 3; digit++)
-            start[digit][(keyed[i].key >> 10 * digit & 1023) + 1]++;
-    for (int digit = 0; digit < 3; digit++) {
-        for (int i = 0; i < 1024; i++)
-            start[digit][i + 1] += start[digit][i];
-        for (size_t i = 0; i < count; i++)
-            spare[start[digit][keyed[i].key >> 10 * digit & 1023]++] = keyed[i];
-        keyed_triangle *swap = keyed;
-        keyed = spare;
-        spare = swap;
-    }
-}
-
-static rbl_status leaf_block(rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
-{
-    (void)ctx;
-    (void)block;
-    (void)worker;
-    cut_state *state = user;
-    size_t count = state->mesh_view->triangle_count;
-    for (size_t leaf = begin; leaf < end; leaf++) {
-        double box[6];
-        memcpy(box, EMPTY_BOX, sizeof box);
-        for (size_t i = leaf * CUT_LEAF_TRIANGLES; i < (leaf + 1) * CUT_LEAF_TRIANGLES && i < count; i++)
-            widen_box(state, state->mesh.order[i], box);
-        round_box(box, state->mesh.tree[state->mesh.leaf_count + leaf]);
-    }
-    return RBL_OK;
-}
-
-static rbl_status build_tree(rbl_context *ctx, cut_state *state, const double low[3], const double high[3])
-{
-    rbl_status status = RBL_OK;
-    size_t count = state->mesh_view->triangle_count;
-    keyed_triangle *keyed = NULL;
-    RBL_TRY_ALLOC(keyed = rbli_alloc(ctx, 2 * count, sizeof *keyed));
-    double size = fmax(fmax(high[0] - low[0], high[1] - low[1]), high[2] - low[2]);
-    double box[4] = {low[0], low[1], low[2], size > 0 ? 1024 / size : 0};
-    void *arguments[] = {state, keyed, box};
-    RBL_TRY(rbli_parallel_for(ctx, count, 16384, key_block, arguments));
-    radix_sort(keyed, keyed + count, count);
-    for (size_t i = 0; i < count; i++)
-        state->mesh.order[i] = keyed[count + i].triangle;
-    size_t leaves = (count + CUT_LEAF_TRIANGLES - 1) / CUT_LEAF_TRIANGLES, rounded = 1;
-    while (rounded < leaves)
-        rounded *= 2;
-    state->mesh.leaf_count = rounded;
-    RBL_TRY_ALLOC(state->mesh.tree = rbli_alloc(ctx, 2 * rounded, sizeof *state->mesh.tree));
-    RBL_TRY(rbli_parallel_for(ctx, rounded, 2048, leaf_block, state));
-    for (size_t node = rounded - 1; node > 0; node--) {
-        const float *a = state->mesh.tree[2 * node], *b = state->mesh.tree[2 * node + 1];
-        float *out = state->mesh.tree[node];
-        for (int axis = 0; axis < 3; axis++) {
-            out[axis] = a[axis] < b[axis] ? a[axis] : b[axis];
-            out[axis + 3] = a[axis + 3] > b[axis + 3] ? a[axis + 3] : b[axis + 3];
-        }
-    }
-done:
-    rbli_free(ctx, keyed);
-    return status;
-}
-
-rbl_status cut_visit_mesh(
-    rbl_context *ctx, const cut_state *state, const float box[6], cut_visit_fn visit, void *user)
-{
-    size_t stack[64];
-    int depth = 0;
-    stack[depth++] = 1;
-    while (depth > 0) {
-        size_t node = stack[--depth];
-        const float *b = state->mesh.tree[node];
-        if (b[0] > box[3] || b[3] < box[0] || b[1] > box[4] || b[4] < box[1] || b[2] > box[5] ||
-            b[5] < box[2])
-            continue;
-        if (node < state->mesh.leaf_count) {
-            stack[depth++] = 2 * node + 1;
-            stack[depth++] = 2 * node;
-            continue;
-        }
-        size_t first = (node - state->mesh.leaf_count) * CUT_LEAF_TRIANGLES;
-        for (size_t i = first; i < first + CUT_LEAF_TRIANGLES && i < state->mesh_view->triangle_count; i++) {
-            double exact[6];
-            float one[6];
-            memcpy(exact, EMPTY_BOX, sizeof exact);
-            widen_box(state, state->mesh.order[i], exact);
-            round_box(exact, one);
-            if (one[0] > box[3] || one[3] < box[0] || one[1] > box[4] || one[4] < box[1] || one[2] > box[5] ||
-                one[5] < box[2])
-                continue;
-            rbl_status status = visit(ctx, state->mesh.order[i], user);
-            if (status != RBL_OK) return status;
-        }
-    }
-    return RBL_OK;
-}
-
 /* ---- points ---- */
 
 /// The box of the vertices in use; fails on a coordinate that is not finite.
@@ -446,27 +281,10 @@ done:
     return status;
 }
 
-typedef struct mesh_jobs {
-    cut_state *state;
-    int32_t *start;         /* half-edges by their smaller end */
-    double low[3], high[3]; /* of the mesh, on the grid */
-} mesh_jobs;
-
-/// Pairing and the tree have nothing to do with each other, and parts of each are sequential: one job each.
-static rbl_status run_job(rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
-{
-    (void)begin;
-    (void)end;
-    (void)worker;
-    mesh_jobs *jobs = user;
-    return block == 0 ? pair_half_edges(ctx, jobs->state, jobs->start)
-                      : build_tree(ctx, jobs->state, jobs->low, jobs->high);
-}
-
 rbl_status cut_prepare_mesh(rbl_context *ctx, cut_state *state)
 {
     rbl_status status = RBL_OK;
-    mesh_jobs jobs = {.state = state};
+    int32_t *start = NULL; /* half-edges by their smaller end */
     const rbli_mesh_view *mesh = state->mesh_view;
     const rbli_cell_complex *complex = state->complex_view;
     size_t half_count = mesh->triangle_count * 3;
@@ -475,12 +293,11 @@ rbl_status cut_prepare_mesh(rbl_context *ctx, cut_state *state)
         return rbli_fail(
             ctx, RBL_ERR_LIMIT, "the mesh has too many triangles to cut (%zu)", mesh->triangle_count);
     RBL_TRY_ALLOC(state->mesh.opposite = rbli_alloc(ctx, half_count, sizeof(int32_t)));
-    RBL_TRY_ALLOC(state->mesh.order = rbli_alloc(ctx, mesh->triangle_count, sizeof(int32_t)));
     RBL_TRY_ALLOC(state->mesh.vertex_half = rbli_alloc(ctx, mesh->vertex_count, sizeof(int32_t)));
     RBL_TRY_ALLOC(state->mesh.normals = rbli_calloc(ctx, mesh->vertex_count, sizeof(uint64_t)));
     RBL_TRY_ALLOC(state->points = rbli_alloc(ctx, point_count, sizeof *state->points));
-    RBL_TRY_ALLOC(jobs.start = rbli_calloc(ctx, mesh->vertex_count + 2, sizeof *jobs.start));
-    RBL_TRY(count_half_edges(ctx, state, jobs.start));
+    RBL_TRY_ALLOC(start = rbli_calloc(ctx, mesh->vertex_count + 2, sizeof *start));
+    RBL_TRY(count_half_edges(ctx, state, start));
     double low[3], high[3]; /* of the mesh */
     RBL_TRY(make_grid(ctx, state, low, high));
     state->point_count = (int32_t)point_count;
@@ -501,10 +318,10 @@ rbl_status cut_prepare_mesh(rbl_context *ctx, cut_state *state)
     memset(state->points[point_count - 1], 0, sizeof *state->points);
     state->orient = (rbli_orient_points){
         (const double(*)[3])state->points, (int32_t)mesh->vertex_count, cut_vertex_normal, state};
-    rbli_grid_snap(&state->grid, low, jobs.low);
-    rbli_grid_snap(&state->grid, high, jobs.high);
-    RBL_TRY(rbli_parallel_for(ctx, 2, 1, run_job, &jobs));
+    rbli_grid_snap(&state->grid, low, state->mesh.low);
+    rbli_grid_snap(&state->grid, high, state->mesh.high);
+    RBL_TRY(pair_half_edges(ctx, state, start));
 done:
-    rbli_free(ctx, jobs.start);
+    rbli_free(ctx, start);
     return status;
 }

@@ -46,6 +46,7 @@ static rbl_status arrange(rbl_context *ctx, sheet_job *job, const rbli_cell_comp
     job->state = (cut_state){.mesh_view = &job->closed, .complex_view = complex};
     RBL_TRY(cut_prepare_mesh(ctx, &job->state));
     RBL_TRY(cut_prepare_complex(ctx, &job->state));
+    RBL_TRY(cut_settle(ctx, &job->state));
     RBL_TRY(cut_flood(ctx, &job->state));
     RBL_TRY(cut_label_vertices(ctx, &job->state));
     RBL_TRY(cut_trace_mesh(ctx, &job->state));

@@ -21,7 +21,7 @@
 #include "fracture/geometry/voro_shim.h"
 #include "tools/bench/bench.h"
 
-static const char *const phase_names[RBLI_CUT_PHASES] = {"prepare mesh", "prepare cells", "flood",
+static const char *const phase_names[RBLI_CUT_PHASES] = {"prepare mesh", "prepare cells", "settle", "flood",
     "label vertices", "wind edges", "trace mesh", "trace facets", "find twins", "assemble"};
 
 typedef struct counts {

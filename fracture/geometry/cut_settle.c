@@ -1,0 +1,246 @@
+/// Most of the mesh lies well inside of a cell. A point on the inner side of every slab that holds a facet of
+/// a closed cell lies in it: all facets are seen from inside, so the cell winds around the point. Such points
+/// of one cell form a convex set, so nothing crosses a triangle whose three corners are among them. They are
+/// found by a walk from cell to cell through the facet that lies farthest on the wrong side. What is left
+/// over is decided exactly by the other phases.
+
+#include "fracture/geometry/cut_internal.h"
+
+enum {
+    ROWS = 8,         /* facets that are tested together */
+    MOST_HINTS = 64,  /* along an axis */
+    EXTRA_STEPS = 16, /* of a walk, beyond those across all the hints' cells */
+    VERTEX_GRAIN = 8192,
+};
+
+/// A dozen roundings of 24 bits at the grid's size.
+static const float ROUNDING = 0x1p28f;
+
+/// Facets of a cell: a point is inside where all normal·p − offset are below −ROUNDING.
+typedef struct facet_rows {
+    float normal[3][ROWS], offset[ROWS];
+    int32_t other[ROWS]; /* the cell behind it */
+} facet_rows;
+
+typedef struct settling {
+    cut_state *state;
+    int32_t *start; /* [cell_count + 1] */
+    facet_rows *rows;
+    int32_t *hints; /* [hint_count³] a cell that is near */
+    int32_t hint_count;
+    float scale; /* hints a grid step */
+} settling;
+
+/* ---- cells ---- */
+
+static void fill_rows(const cut_state *state, settling *s, int32_t *filled)
+{
+    const rbli_cell_complex *k = state->complex_view;
+    for (size_t f = 0; f < k->facet_count; f++) {
+        const cut_k_box *box = &state->complex.boxes[f];
+        for (int side = 0; side < 2 && box->separates > 0; side++) {
+            int32_t cell = k->facet_cells[f][side];
+            if (cell < 0) continue;
+            size_t at = (size_t)filled[cell]++;
+            facet_rows *r = &s->rows[(size_t)s->start[cell] + at / ROWS];
+            float sign = side == 0 ? 1.0f : -1.0f; /* the normal leads out of the negative cell */
+            for (int axis = 0; axis < 3; axis++)
+                r->normal[axis][at % ROWS] = sign * box->normal[axis];
+            r->offset[at % ROWS] = (float)((double)sign * box->offset - box->thickness);
+            r->other[at % ROWS] = k->facet_cells[f][1 - side];
+        }
+    }
+}
+
+static rbl_status make_rows(rbl_context *ctx, settling *s)
+{
+    rbl_status status = RBL_OK;
+    const cut_state *state = s->state;
+    const rbli_cell_complex *k = state->complex_view;
+    int32_t *filled = NULL;
+    RBL_TRY_ALLOC(s->start = rbli_calloc(ctx, k->cell_count + 1, sizeof *s->start));
+    RBL_TRY_ALLOC(filled = rbli_calloc(ctx, k->cell_count, sizeof *filled));
+    for (size_t f = 0; f < k->facet_count; f++)
+        for (int side = 0; side < 2 && state->complex.boxes[f].separates > 0; side++)
+            if (k->facet_cells[f][side] >= 0) s->start[k->facet_cells[f][side] + 1]++;
+    for (size_t c = 0; c < k->cell_count; c++)
+        s->start[c + 1] = s->start[c] + (s->start[c + 1] + ROWS - 1) / ROWS;
+    size_t count = (size_t)s->start[k->cell_count];
+    RBL_TRY_ALLOC(s->rows = rbli_alloc(ctx, count, sizeof *s->rows));
+    for (size_t i = 0; i < count; i++)
+        for (int row = 0; row < ROWS; row++) { /* rows that stay free hold everything */
+            for (int axis = 0; axis < 3; axis++)
+                s->rows[i].normal[axis][row] = 0;
+            s->rows[i].offset[row] = 0x1p100f;
+            s->rows[i].other[row] = -1;
+        }
+    fill_rows(state, s, filled);
+done:
+    rbli_free(ctx, filled);
+    return status;
+}
+
+/* ---- points ---- */
+
+/// Whether a point surely lies in a cell.
+static inline bool holds(const settling *s, int32_t cell, const float p[3])
+{
+    for (int32_t i = s->start[cell]; i < s->start[cell + 1]; i++) {
+        const facet_rows *r = &s->rows[i];
+        int outside = 0;
+        for (int row = 0; row < ROWS; row++) {
+            float height = r->normal[0][row] * p[0] + r->normal[1][row] * p[1] + r->normal[2][row] * p[2];
+            outside |= !(height - r->offset[row] < -ROUNDING);
+        }
+        if (outside) return false;
+    }
+    return s->start[cell] < s->start[cell + 1];
+}
+
+/// The cell behind the facet that a point lies farthest behind; the same cell where the point lies in it or
+/// too near to a facet to tell; −1 outside of the box.
+static int32_t step_to(const settling *s, int32_t cell, const float p[3])
+{
+    float farthest = ROUNDING;
+    int32_t next = cell;
+    for (int32_t i = s->start[cell]; i < s->start[cell + 1]; i++) {
+        const facet_rows *r = &s->rows[i];
+        for (int row = 0; row < ROWS; row++) {
+            float height = r->normal[0][row] * p[0] + r->normal[1][row] * p[1] + r->normal[2][row] * p[2] -
+                           r->offset[row];
+            if (height <= farthest) continue;
+            farthest = height;
+            next = r->other[row];
+        }
+    }
+    return next;
+}
+
+/// Walks towards a point. @return the last cell on the way
+static int32_t walk(const settling *s, int32_t cell, const float p[3])
+{
+    for (int steps = 2 * s->hint_count + EXTRA_STEPS; steps > 0; steps--) {
+        int32_t next = step_to(s, cell, p);
+        if (next < 0 || next == cell) break;
+        cell = next;
+    }
+    return cell;
+}
+
+static int32_t hint_along(const settling *s, int axis, float x)
+{
+    float at = (x - (float)s->state->mesh.low[axis]) * s->scale;
+    return at <= 0 ? 0 : at >= (float)s->hint_count ? s->hint_count - 1 : (int32_t)at;
+}
+
+static int32_t hint_for(const settling *s, const float p[3])
+{
+    return s->hints[(hint_along(s, 2, p[2]) * s->hint_count + hint_along(s, 1, p[1])) * s->hint_count +
+                    hint_along(s, 0, p[0])];
+}
+
+/// A cell near every point of a grid over the mesh, about as many as there are cells.
+static rbl_status make_hints(rbl_context *ctx, settling *s)
+{
+    rbl_status status = RBL_OK;
+    const cut_mesh *mesh = &s->state->mesh;
+    double size = 0;
+    int32_t n = 1;
+    while (n < MOST_HINTS && (size_t)n * (size_t)n * (size_t)n < s->state->complex_view->cell_count)
+        n++;
+    for (int axis = 0; axis < 3; axis++)
+        size = cut_max(size, mesh->high[axis] - mesh->low[axis]);
+    s->hint_count = n;
+    s->scale = size > 0 ? (float)(n / size) : 0;
+    RBL_TRY_ALLOC(s->hints = rbli_alloc(ctx, (size_t)n * (size_t)n * (size_t)n, sizeof *s->hints));
+    int32_t last = 0;
+    for (int32_t z = 0; z < n; z++)
+        for (int32_t y = 0; y < n; y++)
+            for (int32_t x = 0; x < n; x++) {
+                int32_t at[3] = {x, y, z}, index = (z * n + y) * n + x;
+                float p[3];
+                for (int axis = 0; axis < 3; axis++)
+                    p[axis] = (float)(mesh->low[axis] + size * (at[axis] + 0.5) / n);
+                if (x == 0) last = y > 0 ? s->hints[index - n] : z > 0 ? s->hints[index - n * n] : 0;
+                last = s->hints[index] = walk(s, last, p);
+            }
+done:
+    return status;
+}
+
+static rbl_status vertex_block(
+    rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
+{
+    (void)ctx;
+    (void)block;
+    (void)worker;
+    const settling *s = user;
+    cut_state *state = s->state;
+    int32_t last = 0;
+    for (size_t v = begin; v < end; v++) {
+        const double *point = state->points[v];
+        const float p[3] = {(float)point[0], (float)point[1], (float)point[2]};
+        if (!holds(s, last, p)) {
+            last = walk(s, hint_for(s, p), p);
+            if (!holds(s, last, p) || state->mesh.vertex_half[v] < 0) continue;
+        }
+        state->vertex_label[v] = last;
+    }
+    return RBL_OK;
+}
+
+/* ---- triangles ---- */
+
+static rbl_status triangle_block(
+    rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
+{
+    (void)ctx;
+    (void)block;
+    (void)worker;
+    cut_state *state = user;
+    const int32_t *label = state->vertex_label;
+    for (size_t t = begin; t < end; t++) {
+        const int32_t *v = state->mesh_view->triangles[t];
+        int32_t a = label[v[0]], b = label[v[1]], c = label[v[2]];
+        state->mesh.settled[t] = a == b && b == c && a != CUT_NO_LABEL;
+    }
+    return RBL_OK;
+}
+
+static rbl_status settle_vertices(rbl_context *ctx, cut_state *state)
+{
+    rbl_status status = RBL_OK;
+    settling s = {.state = state};
+    RBL_TRY(make_rows(ctx, &s));
+    RBL_TRY(make_hints(ctx, &s));
+    RBL_TRY(rbli_parallel_for(ctx, state->mesh_view->vertex_count, VERTEX_GRAIN, vertex_block, &s));
+    RBL_TRY(rbli_parallel_for(ctx, state->mesh_view->triangle_count, VERTEX_GRAIN, triangle_block, state));
+done:
+    rbli_free(ctx, s.start);
+    rbli_free(ctx, s.rows);
+    rbli_free(ctx, s.hints);
+    return status;
+}
+
+rbl_status cut_settle(rbl_context *ctx, cut_state *state)
+{
+    rbl_status status = RBL_OK;
+    size_t vertex_count = state->mesh_view->vertex_count, count = state->mesh_view->triangle_count;
+    int32_t *open = NULL;
+    RBL_TRY_ALLOC(state->vertex_label = rbli_alloc(ctx, vertex_count, sizeof *state->vertex_label));
+    RBL_TRY_ALLOC(state->mesh.settled = rbli_calloc(ctx, count, 1));
+    for (size_t v = 0; v < vertex_count; v++)
+        state->vertex_label[v] = CUT_NO_LABEL;
+    if (state->complex_view->convex && state->complex_view->cell_count > 0)
+        RBL_TRY(settle_vertices(ctx, state));
+    size_t open_count = 0;
+    RBL_TRY_ALLOC(open = rbli_alloc(ctx, count, sizeof *open));
+    for (size_t t = 0; t < count; t++) {
+        open[open_count] = (int32_t)t;
+        open_count += !state->mesh.settled[t];
+    }
+    RBL_TRY(cut_tree_build(ctx, state, open, open_count, &state->mesh.open));
+done:
+    rbli_free(ctx, open);
+    return status;
+}
