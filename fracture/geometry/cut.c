@@ -19,6 +19,29 @@ void cut_free_state(rbl_context *ctx, cut_state *s)
     cut_tree_free(ctx, &s->mesh.whole);
 }
 
+/// Frees an array that is not needed any more.
+#define RELEASE(ctx, array) (rbli_free((ctx), (void *)(array)), (array) = NULL)
+
+/// Frees what only the search for crossings and the tracing of regions need; assembling takes the most memory.
+static void free_search(rbl_context *ctx, cut_state *s)
+{
+    RELEASE(ctx, s->complex.planes);
+    RELEASE(ctx, s->complex.boxes);
+    RELEASE(ctx, s->complex.triangles);
+    RELEASE(ctx, s->complex.loop_edge);
+    RELEASE(ctx, s->mesh.settled);
+    RELEASE(ctx, s->mesh.opposite);
+    RELEASE(ctx, s->mesh.normals);
+    RELEASE(ctx, s->half_crossing);
+    RELEASE(ctx, s->chains);
+    RELEASE(ctx, s->bends);
+    RELEASE(ctx, s->k_winding);
+    RELEASE(ctx, s->edge_nodes);
+    cut_tree_free(ctx, &s->mesh.open);
+    cut_tree_free(ctx, &s->mesh.whole);
+    s->mesh.open = s->mesh.whole = (cut_tree){0};
+}
+
 void rbli_cut_result_destroy(rbl_context *ctx, rbli_cut_result *r)
 {
     if (!r) return;
@@ -59,6 +82,7 @@ rbl_status rbli_cut(rbl_context *ctx, const rbli_mesh_view *mesh, const rbli_cel
         before = after;
         rbli_progress(ctx, (i + 1.0) / (PHASE_COUNT + 1));
     }
+    free_search(ctx, &state);
     RBLI_PHASE(ctx, "cut: assemble", cut_assemble(ctx, &state, result));
     result->phase_ms[PHASE_COUNT] = (double)(rbli_activity_cpu_ns(ctx) - before) / 1e6;
     *out = result;

@@ -5,7 +5,12 @@
 
 #include <stdlib.h>
 
-enum { CELL_GRAIN = 8, LABEL_GRAIN = 32768 };
+enum {
+    CELL_GRAIN = 8,
+    LABEL_GRAIN = 32768,
+    WAVE_BLOCKS = 16, /* at least; what they hold stays in the caches */
+    BLOCKS_A_WORKER = 4,
+};
 
 typedef struct piece_record {
     int32_t cell;
@@ -37,8 +42,11 @@ typedef struct assembly {
     int32_t *cell_piece_count;    /* [cell_count + 1] then the first piece of each cell */
     assembly_worker *workers;
     size_t worker_count;
-    assembly_block *blocks;
-    size_t block_count;
+    assembly_block *blocks; /* of a wave: cells are assembled and written some blocks at a time */
+    size_t block_count, wave_first;
+    struct assembly_room {
+        size_t pieces, vertices, triangles, rows;
+    } room; /* of the result's arrays */
     rbli_cut_result *result;
 } assembly;
 
@@ -332,7 +340,8 @@ static rbl_status cell_block(rbl_context *ctx, size_t begin, size_t end, size_t 
 {
     const assembly *a = user;
     for (size_t cell = begin; cell < end; cell++) {
-        rbl_status status = assemble_cell(ctx, a, &a->workers[worker], &a->blocks[block], (int32_t)cell);
+        rbl_status status = assemble_cell(
+            ctx, a, &a->workers[worker], &a->blocks[block], (int32_t)(a->wave_first * CELL_GRAIN + cell));
         if (status != RBL_OK) return status;
     }
     return RBL_OK;
@@ -340,10 +349,72 @@ static rbl_status cell_block(rbl_context *ctx, size_t begin, size_t end, size_t 
 
 /* ---- the result ---- */
 
-static rbl_status allocate_result(rbl_context *ctx, const assembly *a, rbli_cut_result *r)
+/// Room for what all cells give unless edges are split, and for vertices as closed surfaces have them.
+static struct assembly_room expected_room(const assembly *a)
+{
+    const cut_state *s = a->state;
+    size_t cells = s->complex_view->cell_count - s->dropped_cells;
+    struct assembly_room room = {.pieces = cells};
+    if (s->contacts_only) return room;
+    for (int kind = 0; kind < 3; kind++)
+        room.triangles += (size_t)a->start[kind][cells];
+    room.rows = (size_t)a->start[1][cells];
+    room.vertices = room.triangles / 2 + 2 * cells;
+    return room;
+}
+
+static rbl_status fit(rbl_context *ctx, void *array, size_t count, size_t size)
+{
+    void *old, *moved;
+    memcpy(&old, array, sizeof old);
+    moved = rbli_realloc(ctx, old, count, size);
+    if (!moved) return RBL_ERR_NO_MEMORY;
+    memcpy(array, &moved, sizeof moved);
+    return RBL_OK;
+}
+
+/// Makes the result's arrays as long as `room` says.
+static rbl_status fit_result(rbl_context *ctx, assembly *a, struct assembly_room room)
 {
     rbl_status status = RBL_OK;
-    for (size_t i = 0; i < a->block_count; i++) {
+    rbli_cut_result *r = a->result;
+    if (room.pieces != a->room.pieces || !r->piece_cell) {
+        RBL_TRY(fit(ctx, &r->piece_cell, room.pieces, sizeof *r->piece_cell));
+        RBL_TRY(fit(ctx, &r->piece_volume, room.pieces, sizeof *r->piece_volume));
+        RBL_TRY(fit(ctx, &r->vertex_start, room.pieces + 1, sizeof *r->vertex_start));
+        RBL_TRY(fit(ctx, &r->triangle_start, room.pieces + 1, sizeof *r->triangle_start));
+        a->room.pieces = room.pieces;
+    }
+    if (room.vertices != a->room.vertices || !r->positions) {
+        RBL_TRY(fit(ctx, &r->positions, room.vertices, sizeof *r->positions));
+        RBL_TRY(fit(ctx, &r->vertex_source, room.vertices, sizeof *r->vertex_source));
+        a->room.vertices = room.vertices;
+    }
+    if (room.triangles != a->room.triangles || !r->triangles) {
+        RBL_TRY(fit(ctx, &r->triangles, room.triangles, sizeof *r->triangles));
+        RBL_TRY(fit(ctx, &r->origins.source, room.triangles, sizeof *r->origins.source));
+        RBL_TRY(fit(ctx, &r->origins.weights_index, room.triangles, sizeof *r->origins.weights_index));
+        a->room.triangles = room.triangles;
+    }
+    if (room.rows != a->room.rows || !r->origins.weights) {
+        RBL_TRY(fit(ctx, &r->origins.weights, room.rows, sizeof *r->origins.weights));
+        a->room.rows = room.rows;
+    }
+done:
+    return status;
+}
+
+static size_t grown(size_t room, size_t needed)
+{
+    if (needed <= room) return room;
+    return needed > room + room / 4 ? needed : room + room / 4;
+}
+
+/// Gives the blocks of a wave their places in the result.
+static rbl_status place_wave(rbl_context *ctx, assembly *a, size_t count)
+{
+    rbli_cut_result *r = a->result;
+    for (size_t i = 0; i < count; i++) {
         assembly_block *b = &a->blocks[i];
         b->first_piece = r->piece_count;
         b->first_vertex = r->vertex_count;
@@ -359,20 +430,17 @@ static rbl_status allocate_result(rbl_context *ctx, const assembly *a, rbli_cut_
     }
     if (r->vertex_count > INT32_MAX || r->triangle_count > INT32_MAX)
         return rbli_fail(ctx, RBL_ERR_LIMIT, "the pieces have too many triangles (%zu)", r->triangle_count);
-    RBL_TRY_ALLOC(r->piece_cell = rbli_alloc(ctx, r->piece_count, sizeof *r->piece_cell));
-    RBL_TRY_ALLOC(r->piece_volume = rbli_alloc(ctx, r->piece_count, sizeof *r->piece_volume));
-    RBL_TRY_ALLOC(r->vertex_start = rbli_alloc(ctx, r->piece_count + 1, sizeof *r->vertex_start));
-    RBL_TRY_ALLOC(r->triangle_start = rbli_alloc(ctx, r->piece_count + 1, sizeof *r->triangle_start));
-    RBL_TRY_ALLOC(r->positions = rbli_alloc(ctx, r->vertex_count, sizeof *r->positions));
-    RBL_TRY_ALLOC(r->vertex_source = rbli_alloc(ctx, r->vertex_count, sizeof *r->vertex_source));
-    RBL_TRY_ALLOC(r->triangles = rbli_alloc(ctx, r->triangle_count, sizeof *r->triangles));
-    RBL_TRY_ALLOC(r->origins.source = rbli_alloc(ctx, r->triangle_count, sizeof(int32_t)));
-    RBL_TRY_ALLOC(r->origins.weights_index = rbli_alloc(ctx, r->triangle_count, sizeof(int32_t)));
-    RBL_TRY_ALLOC(r->origins.weights = rbli_alloc(ctx, r->origins.weights_count, sizeof *r->origins.weights));
-    r->vertex_start[r->piece_count] = (int32_t)r->vertex_count;
-    r->triangle_start[r->piece_count] = (int32_t)r->triangle_count;
-done:
-    return status;
+    return fit_result(ctx, a,
+        (struct assembly_room){grown(a->room.pieces, r->piece_count),
+            grown(a->room.vertices, r->vertex_count), grown(a->room.triangles, r->triangle_count),
+            grown(a->room.rows, r->origins.weights_count)});
+}
+
+static void clear_block(assembly_block *b)
+{
+    b->pieces.count = b->vertex_ids.count = b->positions.count = 0;
+    b->middles.count = b->triangles.count = 0;
+    b->weighted_count = b->film_count = b->negative_count = b->split_count = 0;
 }
 
 static void write_triangles(const cut_state *s, const assembly_block *b, const piece_record *piece,
@@ -543,13 +611,40 @@ static void free_assembly(rbl_context *ctx, assembly *a)
     rbli_free(ctx, a->blocks);
 }
 
+/// Assembles all cells, some blocks at a time.
+static rbl_status assemble_cells(rbl_context *ctx, assembly *a)
+{
+    rbl_status status = RBL_OK;
+    rbli_cut_result *r = a->result;
+    size_t cells = a->state->complex_view->cell_count, blocks = (cells + CELL_GRAIN - 1) / CELL_GRAIN;
+    RBL_TRY(fit_result(ctx, a, expected_room(a)));
+    for (a->wave_first = 0; a->wave_first < blocks; a->wave_first += a->block_count) {
+        size_t first = a->wave_first * CELL_GRAIN;
+        size_t count = blocks - a->wave_first < a->block_count ? blocks - a->wave_first : a->block_count;
+        size_t wave_cells = cells - first < count * CELL_GRAIN ? cells - first : count * CELL_GRAIN;
+        for (size_t i = 0; i < count; i++)
+            clear_block(&a->blocks[i]);
+        RBL_TRY(rbli_parallel_for(ctx, wave_cells, CELL_GRAIN, cell_block, a));
+        RBL_TRY(place_wave(ctx, a, count));
+        RBL_TRY(rbli_parallel_for(ctx, count, 1, write_blocks, a));
+    }
+    RBL_TRY(fit_result(ctx, a,
+        (struct assembly_room){
+            r->piece_count, r->vertex_count, r->triangle_count, r->origins.weights_count}));
+    r->vertex_start[r->piece_count] = (int32_t)r->vertex_count;
+    r->triangle_start[r->piece_count] = (int32_t)r->triangle_count;
+done:
+    return status;
+}
+
 rbl_status cut_assemble(rbl_context *ctx, cut_state *state, rbli_cut_result *result)
 {
     rbl_status status = RBL_OK;
     assembly a = {.state = state, .worker_count = (size_t)rbli_worker_count(ctx), .result = result};
     size_t cells = state->complex_view->cell_count;
     size_t vertex_count = (size_t)state->point_count + state->crossing_count + state->node_count;
-    a.block_count = (cells + CELL_GRAIN - 1) / CELL_GRAIN;
+    a.block_count = a.worker_count * BLOCKS_A_WORKER;
+    if (a.block_count < WAVE_BLOCKS) a.block_count = WAVE_BLOCKS;
     RBL_TRY(share_out(ctx, &a));
     for (int kind = 0; kind < 3; kind++)
         result->outside_dropped |= a.start[kind][cells - state->dropped_cells] < a.start[kind][cells];
@@ -560,9 +655,7 @@ rbl_status cut_assemble(rbl_context *ctx, cut_state *state, rbli_cut_result *res
     RBL_TRY_ALLOC(a.blocks = rbli_calloc(ctx, a.block_count, sizeof *a.blocks));
     for (size_t i = 0; i < a.worker_count; i++)
         RBL_TRY(cut_cell_init(ctx, &a.workers[i].cell, vertex_count));
-    RBL_TRY(rbli_parallel_for(ctx, cells, CELL_GRAIN, cell_block, &a));
-    RBL_TRY(allocate_result(ctx, &a, result));
-    RBL_TRY(rbli_parallel_for(ctx, a.block_count, 1, write_blocks, &a));
+    RBL_TRY(assemble_cells(ctx, &a));
     for (size_t cell = 0, first = 0; cell <= cells; cell++) {
         size_t count = (size_t)a.cell_piece_count[cell];
         a.cell_piece_count[cell] = (int32_t)first;

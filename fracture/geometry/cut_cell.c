@@ -115,10 +115,14 @@ static cut_edge_slot *find_slot(cut_cell *c, int32_t low, int32_t high)
     return &c->slots.data[i];
 }
 
+static inline bool is_mesh_id(const cut_state *s, int32_t id)
+{
+    return (uint32_t)id < (uint32_t)s->mesh_view->vertex_count;
+}
+
 static bool is_mesh_vertex(const cut_state *s, const cut_cell *c, int32_t local)
 {
-    int32_t id = c->ids.data[local];
-    return id >= 0 && (size_t)id < s->mesh_view->vertex_count;
+    return is_mesh_id(s, c->ids.data[local]);
 }
 
 /// Counts the half-edges of all triangles but the untouched ones; `*doubled` tells whether an edge occurs
@@ -248,9 +252,55 @@ done:
     return status;
 }
 
+/// Whether each edge surely occurs once in each direction: no table of edges is needed then. Half-edges
+/// between mesh vertices may have partners among the untouched triangles and are told apart by direction; of
+/// the others it is enough to look at one direction once all cancel out. `*single` may be false by chance,
+/// true (but for a chance of 2^-64 that a mesh is broken and nobody tells) only rightly.
+static rbl_status check_single(rbl_context *ctx, const cut_state *s, cut_cell *c, size_t first, bool *single)
+{
+    static const uint64_t odd = 0x9e3779b97f4a7c15u, free_slot = UINT64_MAX;
+    rbl_status status = RBL_OK;
+    size_t half_count = 3 * (c->triangles.count - first), size = 16, count = 0;
+    uint64_t sum = 0;
+    const int32_t *ids = c->ids.data;
+    c->keys.count = 0;
+    RBL_TRY(rbli_array_reserve(ctx, &c->keys, half_count + 1));
+    uint64_t *keys = c->keys.data;
+    for (size_t t = first; t < c->triangles.count; t++)
+        for (int i = 0; i < 3; i++) {
+            int32_t from = c->triangles.data[t].v[i], to = c->triangles.data[t].v[i == 2 ? 0 : i + 1];
+            uint64_t up = from < to, low = (uint64_t)(up ? from : to), high = (uint64_t)(up ? to : from);
+            uint64_t key = low << 32 | high, mixed = key * odd;
+            uint64_t apart = is_mesh_id(s, ids[from]) & is_mesh_id(s, ids[to]);
+            mixed = (mixed ^ mixed >> 32) * odd;
+            sum += (mixed & (apart - 1)) * (2 * up - 1);
+            keys[count] = key | (apart & up) << 63;
+            count += apart | up;
+        }
+    while (size < 2 * count)
+        size *= 2;
+    RBL_TRY(rbli_array_reserve(ctx, &c->table, size));
+    uint64_t *table = c->table.data;
+    memset(table, 0xff, size * sizeof *table);
+    *single = sum == 0;
+    for (size_t i = 0; i < count && *single; i++) {
+        uint64_t key = keys[i], mixed = key * odd;
+        size_t at = (mixed ^ mixed >> 32) & (size - 1);
+        while (table[at] != free_slot && table[at] != key)
+            at = (at + 1) & (size - 1);
+        *single = table[at] != key;
+        table[at] = key;
+    }
+done:
+    return status;
+}
+
 static rbl_status separate_edges(rbl_context *ctx, const cut_state *s, cut_cell *c, size_t first)
 {
     rbl_status status = RBL_OK;
+    bool single;
+    RBL_TRY(check_single(ctx, s, c, first, &single));
+    if (single) return RBL_OK;
     for (int round = 0; round < MOST_SPLIT_ROUNDS; round++) {
         bool doubled;
         RBL_TRY(count_edges(ctx, s, c, first, &doubled));
@@ -616,7 +666,7 @@ void cut_cell_free(rbl_context *ctx, cut_cell *c)
 {
     void *arrays[] = {c->locals, c->triangles.data, c->ids.data, c->positions.data, c->part_of.data,
         c->middles.data, c->kept.data, c->parts.data, c->pieces.data, c->slots.data, c->first_halves.data,
-        c->halves.data, c->half_middles.data, c->windings.data, c->touched.data};
+        c->halves.data, c->half_middles.data, c->keys.data, c->table.data, c->windings.data, c->touched.data};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         rbli_free(ctx, arrays[i]);
 }

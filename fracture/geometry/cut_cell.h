@@ -61,6 +61,7 @@ typedef struct cut_cell {
     size_t cap_first; /* first triangle that is a cap; caps are in the order of the items */
     size_t film_count, negative_count, split_count; /* summed over cells; the caller resets them */
     /* Scratch. */
+    RBLI_ARRAY(uint64_t) keys, table;
     RBLI_ARRAY(cut_edge_slot) slots;
     RBLI_ARRAY(int32_t) first_halves, halves, half_middles, windings, touched;
 } cut_cell;
