@@ -5,9 +5,12 @@
 
 #include <stdlib.h>
 
+#include "fracture/geometry/radix_sort.h"
+
 enum {
     CELL_GRAIN = 8,
     LABEL_GRAIN = 32768,
+    CAP_GRAIN = 4096,
     WAVE_BLOCKS = 16, /* at least; what they hold stays in the caches */
     BLOCKS_A_WORKER = 4,
 };
@@ -498,10 +501,14 @@ static rbl_status write_blocks(
 /* ---- contacts ---- */
 
 /// Area and longest side of a cap, in source units.
-static void measure_cap(const cut_state *s, const cut_cap *cap, double *area, double *reach)
+typedef struct cap_measure {
+    double area, reach;
+} cap_measure;
+
+static cap_measure measure_cap(const cut_state *s, const cut_cap *cap)
 {
     const double *p[3];
-    double longest = 0;
+    double longest = 0, u[3], v[3];
     for (int i = 0; i < 3; i++)
         p[i] = cut_position(s, cap->v[i]);
     for (int i = 0; i < 3; i++) {
@@ -510,10 +517,27 @@ static void measure_cap(const cut_state *s, const cut_cap *cap, double *area, do
             squared += (p[i][axis] - p[(i + 1) % 3][axis]) * (p[i][axis] - p[(i + 1) % 3][axis]);
         longest = cut_max(longest, squared);
     }
-    cut_plane plane = cut_plane_make(p[0], p[1], p[2]);
-    const double *n = plane.normal;
-    *area = 0.5 * sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]) * s->grid.step * s->grid.step;
-    *reach = sqrt(longest) * s->grid.step;
+    for (int axis = 0; axis < 3; axis++) {
+        u[axis] = p[1][axis] - p[0][axis];
+        v[axis] = p[2][axis] - p[0][axis];
+    }
+    double n[3] = {u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]};
+    return (cap_measure){0.5 * sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]) * s->grid.step * s->grid.step,
+        sqrt(longest) * s->grid.step};
+}
+
+static rbl_status measure_block(
+    rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
+{
+    (void)ctx;
+    (void)block;
+    (void)worker;
+    void **arguments = user;
+    const cut_state *s = arguments[0];
+    cap_measure *measures = arguments[1];
+    for (size_t i = begin; i < end; i++)
+        measures[i] = measure_cap(s, &s->caps[i]);
+    return RBL_OK;
 }
 
 /// A contact while it is summed up; `reach` bounds its length, so that lines and points can be told from
@@ -524,11 +548,9 @@ typedef struct contact_sum {
 } contact_sum;
 typedef RBLI_ARRAY(contact_sum) contact_list;
 
-static int compare_contacts(const void *pa, const void *pb)
+static int by_area(const void *pa, const void *pb)
 {
     const contact_sum *a = pa, *b = pb;
-    if (a->piece_a != b->piece_a) return a->piece_a < b->piece_a ? -1 : 1;
-    if (a->piece_b != b->piece_b) return a->piece_b < b->piece_b ? -1 : 1;
     return a->area < b->area ? -1 : a->area > b->area; /* so that sums do not depend on the sort */
 }
 
@@ -543,6 +565,10 @@ static rbl_status list_contacts(rbl_context *ctx, const assembly *a, contact_lis
     rbl_status status = RBL_OK;
     const cut_state *s = a->state;
     int32_t last_facet = -1;
+    cap_measure *measures = NULL;
+    RBL_TRY_ALLOC(measures = rbli_alloc(ctx, s->cap_count, sizeof *measures));
+    void *arguments[] = {a->state, measures};
+    RBL_TRY(rbli_parallel_for(ctx, s->cap_count, CAP_GRAIN, measure_block, arguments));
     for (size_t i = 0; i < s->cap_count; i++) {
         const cut_cap *cap = &s->caps[i];
         const int32_t *cells = cut_facet_cells(s, cap->facet);
@@ -550,8 +576,7 @@ static rbl_status list_contacts(rbl_context *ctx, const assembly *a, contact_lis
         if (p < 0 || q < 0) continue;
         p += a->cell_piece_count[cells[0]];
         q += a->cell_piece_count[cells[1]];
-        contact_sum one = {p < q ? p : q, p < q ? q : p, 0, 0};
-        measure_cap(s, cap, &one.area, &one.reach);
+        contact_sum one = {p < q ? p : q, p < q ? q : p, measures[i].area, measures[i].reach};
         contact_sum *last = list->count ? &list->data[list->count - 1] : NULL;
         if (last && last_facet == cap->facet && same_contact(last, &one)) {
             last->area += one.area;
@@ -562,6 +587,36 @@ static rbl_status list_contacts(rbl_context *ctx, const assembly *a, contact_lis
         last_facet = cap->facet;
     }
 done:
+    rbli_free(ctx, measures);
+    return status;
+}
+
+/// Sorts by pieces, then area.
+static rbl_status sort_contacts(rbl_context *ctx, contact_list *list)
+{
+    rbl_status status = RBL_OK;
+    rbli_keyed *keys = NULL;
+    contact_sum *sorted = NULL;
+    RBL_TRY_ALLOC(keys = rbli_alloc(ctx, 2 * list->count, sizeof *keys));
+    RBL_TRY_ALLOC(sorted = rbli_alloc(ctx, list->count, sizeof *sorted));
+    for (size_t i = 0; i < list->count; i++)
+        keys[i] =
+            (rbli_keyed){(uint64_t)list->data[i].piece_a << 32 | (uint32_t)list->data[i].piece_b, (int32_t)i};
+    rbli_radix_sort(keys, keys + list->count, list->count);
+    for (size_t i = 0; i < list->count; i++)
+        sorted[i] = list->data[keys[i].index];
+    for (size_t i = 0, end; i < list->count; i = end) {
+        for (end = i + 1; end < list->count && same_contact(&sorted[i], &sorted[end]);)
+            end++;
+        if (end - i > 1) qsort(sorted + i, end - i, sizeof *sorted, by_area);
+    }
+    rbli_free(ctx, list->data);
+    list->data = sorted;
+    list->capacity = list->count;
+    sorted = NULL;
+done:
+    rbli_free(ctx, keys);
+    rbli_free(ctx, sorted);
     return status;
 }
 
@@ -571,7 +626,7 @@ static rbl_status make_contacts(rbl_context *ctx, const assembly *a, rbli_cut_re
     rbl_status status = RBL_OK;
     contact_list list = {0};
     RBL_TRY(list_contacts(ctx, a, &list));
-    if (list.count) qsort(list.data, list.count, sizeof *list.data, compare_contacts);
+    RBL_TRY(sort_contacts(ctx, &list));
     RBL_TRY_ALLOC(r->contacts = rbli_alloc(ctx, list.count, sizeof *r->contacts));
     for (size_t i = 0; i < list.count;) {
         contact_sum sum = list.data[i++];

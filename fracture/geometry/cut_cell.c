@@ -332,7 +332,7 @@ static double largest_component(const double v[3])
     return cut_max(cut_max(fabs(v[0]), fabs(v[1])), fabs(v[2]));
 }
 
-/// Adds a triangle to its part's sums; true when two of its corners are at one place.
+/// Adds a triangle to its part's volume; true when two of its corners are at one place.
 static bool measure_triangle(
     cut_part *part, const double origin[3], const double a[3], const double b[3], const double c[3])
 {
@@ -344,12 +344,29 @@ static bool measure_triangle(
     }
     double n[3] = {u[1] * w[2] - u[2] * w[1], u[2] * w[0] - u[0] * w[2], u[0] * w[1] - u[1] * w[0]};
     double squared = n[0] * n[0] + n[1] * n[1] + n[2] * n[2];
-    double longest_u = largest_component(u), longest_w = largest_component(w);
     part->volume += (p[0] * n[0] + p[1] * n[1] + p[2] * n[2]) / 6;
-    part->area += 0.5 * sqrt(squared);
-    part->noise += largest_component(p) * longest_u * longest_w;
-    return squared == 0 &&
-           (longest_u == 0 || longest_w == 0 || (u[0] == w[0] && u[1] == w[1] && u[2] == w[2]));
+    return squared == 0 && (largest_component(u) == 0 || largest_component(w) == 0 ||
+                               (u[0] == w[0] && u[1] == w[1] && u[2] == w[2]));
+}
+
+/// Area and noise of each part.
+static void measure_rounding(cut_cell *c)
+{
+    const cut_point *positions = c->positions.data;
+    for (size_t i = 0; i < c->triangles.count; i++) {
+        const int32_t *v = c->triangles.data[i].v;
+        cut_part *part = &c->parts.data[c->part_of.data[v[0]]];
+        const double *origin = positions[part->first].at, *a = positions[v[0]].at;
+        double p[3], u[3], w[3];
+        for (int axis = 0; axis < 3; axis++) {
+            p[axis] = a[axis] - origin[axis];
+            u[axis] = positions[v[1]].at[axis] - a[axis];
+            w[axis] = positions[v[2]].at[axis] - a[axis];
+        }
+        double n[3] = {u[1] * w[2] - u[2] * w[1], u[2] * w[0] - u[0] * w[2], u[0] * w[1] - u[1] * w[0]};
+        part->area += 0.5 * sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
+        part->noise += largest_component(p) * largest_component(u) * largest_component(w);
+    }
 }
 
 /// Numbers the parts by their first vertices and measures them.
@@ -365,7 +382,8 @@ static rbl_status find_parts(rbl_context *ctx, cut_cell *c)
             part_of[v] = part_of[part_of[v]]; /* a lower vertex, so its part has its number already */
         } else {
             part_of[v] = (int32_t)c->parts.count;
-            cut_part fresh = {0, 0, 0, 0, 0, (int32_t)v, (int32_t)v, (int32_t)c->parts.count, -1};
+            cut_part fresh = {
+                .first = (int32_t)v, .lowest = (int32_t)v, .owner = (int32_t)c->parts.count, .piece = -1};
             RBL_TRY(rbli_array_push(ctx, &c->parts, fresh));
         }
         cut_part *p = &c->parts.data[part_of[v]];
@@ -548,6 +566,26 @@ static void drop_hollow_pieces(cut_cell *c)
         if (c->parts.data[i].piece == -2) c->parts.data[i].owner = -1;
 }
 
+/// Limits of a part's volume below which it is a film; `area` and `noise` may be upper bounds.
+static double film_limit(double thinnest, double area, double noise)
+{
+    return thinnest * (area + thinnest * thinnest) + 0x1p-48 * noise;
+}
+
+/// Whether the cell is one part whose volume is beyond doubt, so that nothing more need be measured: its
+/// triangles lie in a box of half size `reach` around the part's first vertex.
+static bool is_surely_one_piece(const cut_cell *c, double thinnest)
+{
+    if (c->parts.count != 1) return false;
+    const double *first = c->positions.data[0].at;
+    double reach = 0, count = (double)c->triangles.count;
+    for (size_t v = 0; v < c->positions.count; v++)
+        for (int axis = 0; axis < 3; axis++)
+            reach = cut_max(reach, fabs(c->positions.data[v].at[axis] - first[axis]));
+    return c->parts.data[0].volume >
+           2 * film_limit(thinnest, 8 * count * reach * reach, 4 * count * reach * reach * reach);
+}
+
 /// Leaves films out and gives cavities to the part around them.
 static rbl_status own_parts(rbl_context *ctx, const cut_state *s, cut_cell *c)
 {
@@ -555,9 +593,11 @@ static rbl_status own_parts(rbl_context *ctx, const cut_state *s, cut_cell *c)
     double thinnest = CUT_FILM_STEPS * s->grid.step;
     int32_t largest = -1;
     triangle_columns columns = {0};
+    if (is_surely_one_piece(c, thinnest)) return RBL_OK;
+    measure_rounding(c);
     for (size_t i = 0; i < c->parts.count; i++) {
         cut_part *p = &c->parts.data[i];
-        p->limit = thinnest * (p->area + thinnest * thinnest) + 0x1p-48 * p->noise;
+        p->limit = film_limit(thinnest, p->area, p->noise);
         if (fabs(p->volume) <= p->limit) {
             p->owner = -1;
             c->film_count++;

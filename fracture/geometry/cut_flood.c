@@ -35,6 +35,7 @@ typedef struct output_block {
 typedef struct worker_scratch {
     int_list stack; /* lists of candidates, those of the path from the root on top of each other */
     RBLI_ARRAY(segment) segments;
+    int_list links;      /* segments of a chain behind its first */
     int32_t *edge_node;  /* [real_edge_count] node of an edge on the current triangle … */
     int32_t *edge_stamp; /* … valid where this is the triangle */
     int32_t *k_side; /* [complex vertices] 2 × mesh triangle + (1 on its outside), the last one asked about */
@@ -156,24 +157,20 @@ static rbl_status intersect_pair(rbl_context *ctx, const cut_state *state, worke
         k_side[i] = side_of_mesh_triangle(state, w, mesh_plane, triangle, k->v[i]);
     if (k_side[0] == k_side[1] && k_side[1] == k_side[2]) return RBL_OK;
 
-    int lines[3][3] = {{0}}; /* side i of the mesh triangle against edge j of the complex's, 0: not asked */
     s->facet = k->facet;
     s->triangle = k_index;
     for (int i = 0; i < 3; i++) {
-        int n = i == 2 ? 0 : i + 1;
+        int n = i == 2 ? 0 : i + 1, lines[3];
         if (a_side[i] == a_side[n]) continue;
-        for (int j = 0; j < 3; j++)
-            lines[i][j] = rbli_orient(&state->orient, a[i], a[n], k->v[j], k->v[j == 2 ? 0 : j + 1]);
-        if (lines[i][0] != lines[i][1] || lines[i][1] != lines[i][2]) continue;
+        rbli_orient_edges(&state->orient, a[i], a[n], k->v, lines);
+        if (lines[0] != lines[1] || lines[1] != lines[2]) continue;
         RBL_TRY(record_end(ctx, s, found, a_side[i] < 0, (segment_end){i, -1, 0}));
     }
     for (int j = 0; j < 3 && *found != 3; j++) {
-        int n = j == 2 ? 0 : j + 1;
+        int n = j == 2 ? 0 : j + 1, lines[3];
         if (k_side[j] == k_side[n]) continue;
-        for (int i = 0; i < 3; i++)
-            if (lines[i][j] == 0)
-                lines[i][j] = rbli_orient(&state->orient, a[i], a[i == 2 ? 0 : i + 1], k->v[j], k->v[n]);
-        if (lines[0][j] != lines[1][j] || lines[1][j] != lines[2][j]) continue;
+        rbli_orient_edges(&state->orient, k->v[j], k->v[n], a, lines);
+        if (lines[0] != lines[1] || lines[1] != lines[2]) continue;
         bool enters = k_side[j] > 0; /* from outside the mesh to inside, from v[j] to v[n] */
         int32_t step = enters == (k->v[j] < k->v[n]) ? 1 : -1;
         RBL_TRY(record_end(ctx, s, found, enters, (segment_end){ON_EDGE, k->edge[j], step}));
@@ -299,39 +296,37 @@ static rbl_status chain_facet(rbl_context *ctx, const flood *f, worker_scratch *
 {
     rbl_status status = RBL_OK;
     const cut_state *state = f->state;
-    RBLI_ARRAY(int32_t) links = {0};
     size_t joined = 0;
     for (size_t i = 0; i < count; i++) {
         if (is_flat_end(state, &group[i].end[0])) continue;
         cut_chain chain = {.facet = group[i].facet, .bend_start = (int32_t)out->bends.count};
         RBL_TRY(chain_end(ctx, f, w, out, triangle, a, &group[i], 0, &chain));
         const segment *last = &group[i];
-        links.count = 0;
+        w->links.count = 0;
         joined++;
         while (is_flat_end(state, &last->end[1])) {
             size_t next = 0;
             while (next < count &&
                    !(group[next].end[0].place == ON_EDGE && group[next].end[0].edge == last->end[1].edge))
                 next++;
-            if (next == count || links.count == count) {
+            if (next == count || w->links.count == count) {
                 status = rbli_fail(
                     ctx, RBL_ERR_INTERNAL, "cut: a chain on facet %d ends on a diagonal", group[i].facet);
                 goto done;
             }
-            RBL_TRY(rbli_array_push(ctx, &links, (int32_t)next));
+            RBL_TRY(rbli_array_push(ctx, &w->links, (int32_t)next));
             last = &group[next];
             joined++;
         }
-        if (links.count > 0 && !surely_straight(state, mesh_plane, group[i].facet))
-            RBL_TRY(
-                keep_bends(ctx, f, w, out, triangle, a, &group[i], links.data, links.count, group, &chain));
+        if (w->links.count > 0 && !surely_straight(state, mesh_plane, group[i].facet))
+            RBL_TRY(keep_bends(
+                ctx, f, w, out, triangle, a, &group[i], w->links.data, w->links.count, group, &chain));
         RBL_TRY(chain_end(ctx, f, w, out, triangle, a, last, 1, &chain));
         RBL_TRY(rbli_array_push(ctx, &out->chains, chain));
     }
     if (joined != count)
         status = rbli_fail(ctx, RBL_ERR_INTERNAL, "cut: segments of facet %d are left over", group[0].facet);
 done:
-    rbli_free(ctx, links.data);
     return status;
 }
 
@@ -688,6 +683,7 @@ static void free_flood(rbl_context *ctx, flood *f, size_t worker_count)
     for (size_t i = 0; f->workers && i < worker_count; i++) {
         rbli_free(ctx, f->workers[i].stack.data);
         rbli_free(ctx, f->workers[i].segments.data);
+        rbli_free(ctx, f->workers[i].links.data);
         rbli_free(ctx, f->workers[i].edge_node);
         rbli_free(ctx, f->workers[i].edge_stamp);
         rbli_free(ctx, f->workers[i].k_side);

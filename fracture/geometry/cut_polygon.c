@@ -9,6 +9,7 @@
 
 typedef struct cut_ring_vertex {
     double x, y;
+    double shape; /* of the ear here, in small rings */
     int32_t point;
     int32_t previous, next;
     int32_t removed;
@@ -237,6 +238,11 @@ static bool is_doubled(const ring_vertex *ring, int32_t v)
     return same_place(&ring[ring[v].previous], &ring[v]) || same_place(&ring[v], &ring[ring[v].next]);
 }
 
+static void measure_ear(ring_vertex *ring, int32_t v)
+{
+    ring[v].shape = ear_shape(&ring[ring[v].previous], &ring[v], &ring[ring[v].next]);
+}
+
 /// The best ear of a small ring; where none is free one that covers nothing, else the best-shaped corner.
 static int32_t best_ear(const ring_vertex *ring, int32_t start)
 {
@@ -244,7 +250,7 @@ static int32_t best_ear(const ring_vertex *ring, int32_t start)
     double best_shape = 0, best_any_shape = -INFINITY;
     int32_t i = start;
     do {
-        double shape = ear_shape(&ring[ring[i].previous], &ring[i], &ring[ring[i].next]);
+        double shape = ring[i].shape;
         if (shape > best_any_shape) {
             best_any_shape = shape;
             best_any = i;
@@ -261,10 +267,20 @@ static int32_t best_ear(const ring_vertex *ring, int32_t start)
 
 static void clip_small(clipper *c, int32_t start)
 {
+    ring_vertex *ring = c->ring;
+    if (c->alive > 3) {
+        int32_t i = start;
+        do {
+            measure_ear(ring, i);
+            i = ring[i].next;
+        } while (i != start);
+    }
     while (c->alive > 3) {
-        int32_t ear = best_ear(c->ring, start);
-        start = c->ring[ear].next;
+        int32_t ear = best_ear(ring, start), before = ring[ear].previous;
+        start = ring[ear].next;
         clip(c, ear);
+        measure_ear(ring, before);
+        measure_ear(ring, start);
     }
     clip(c, start);
 }

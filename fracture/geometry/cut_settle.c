@@ -82,19 +82,24 @@ done:
 
 /* ---- points ---- */
 
-/// Whether a point surely lies in a cell.
+/// Whether a point surely lies in a cell. Lanes are kept apart until the end, so that compilers take vectors.
 static inline bool holds(const settling *s, int32_t cell, const float p[3])
 {
+    float highest[ROWS];
+    for (int row = 0; row < ROWS; row++)
+        highest[row] = -0x1p100f;
     for (int32_t i = s->start[cell]; i < s->start[cell + 1]; i++) {
         const facet_rows *r = &s->rows[i];
-        int outside = 0;
         for (int row = 0; row < ROWS; row++) {
-            float height = r->normal[0][row] * p[0] + r->normal[1][row] * p[1] + r->normal[2][row] * p[2];
-            outside |= !(height - r->offset[row] < -ROUNDING);
+            float height = r->normal[0][row] * p[0] + r->normal[1][row] * p[1] + r->normal[2][row] * p[2] -
+                           r->offset[row];
+            highest[row] = height > highest[row] ? height : highest[row];
         }
-        if (outside) return false;
     }
-    return s->start[cell] < s->start[cell + 1];
+    int outside = 0;
+    for (int row = 0; row < ROWS; row++)
+        outside |= highest[row] >= -ROUNDING;
+    return !outside && s->start[cell] < s->start[cell + 1];
 }
 
 /// The cell behind the facet that a point lies farthest behind; the same cell where the point lies in it or

@@ -275,6 +275,28 @@ int rbli_orient(const rbli_orient_points *points, int32_t a, int32_t b, int32_t 
     return leading_when_zero(points, (int32_t[]){a, b, c, d}).value > 0 ? 1 : -1;
 }
 
+void rbli_orient_edges(
+    const rbli_orient_points *points, int32_t from, int32_t to, const int32_t v[3], int signs[3])
+{
+    const double *base = points->positions[from], *end = points->positions[to];
+    double d[3], p[3][3], largest[3];
+    for (int axis = 0; axis < 3; axis++) {
+        d[axis] = end[axis] - base[axis];
+        for (int j = 0; j < 3; j++)
+            p[j][axis] = points->positions[v[j]][axis] - base[axis];
+        double larger = largest3(fabs(p[0][axis]), fabs(p[1][axis]), fabs(p[2][axis]));
+        largest[axis] = larger > fabs(d[axis]) ? larger : fabs(d[axis]);
+    }
+    double bound = FILTER_BOUND * largest[0] * largest[1] * largest[2]; /* of all three */
+    for (int j = 0; j < 3; j++) {
+        int n = j == 2 ? 0 : j + 1;
+        const double *a = p[j], *b = p[n];
+        double det = (d[1] * a[2] - d[2] * a[1]) * b[0] + (d[2] * a[0] - d[0] * a[2]) * b[1] +
+                     (d[0] * a[1] - d[1] * a[0]) * b[2];
+        signs[j] = det > bound ? 1 : det < -bound ? -1 : rbli_orient(points, from, to, v[j], v[n]);
+    }
+}
+
 double rbli_crossing_parameter(
     const rbli_orient_points *points, int32_t a, int32_t b, int32_t c, int32_t from, int32_t to)
 {

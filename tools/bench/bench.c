@@ -14,6 +14,7 @@
 #include "rubble/rubble.h"
 #include "fracture/base/alloc.h"
 #include "fracture/base/rng.h"
+#include "fracture/base/threads.h"
 #include "fracture/base/trace.h"
 #include "fracture/io/mesh_collection.h"
 #include "fracture/ops/fracture.h"
@@ -120,10 +121,26 @@ void bench_check(rbl_context *ctx, rbl_status status, const char *what)
     exit(1);
 }
 
+/// Memory of the allocator that keeps pages from run to run.
+static void *reallocate_warm(void *user, void *pointer, size_t old_bytes, size_t new_bytes)
+{
+    (void)old_bytes;
+    if (new_bytes) return rbli_allocator_realloc(user, pointer, new_bytes, 1);
+    rbli_allocator_free(user, pointer);
+    return NULL;
+}
+
 rbl_context *bench_context(int threads)
 {
-    rbl_context *ctx = NULL;
-    bench_check(NULL, rbli_context_create(threads, &ctx), "context");
+    static rbli_allocator *warm; /* lives as long as the program */
+    if (!warm) warm = rbli_allocator_create(NULL, NULL);
+    rbli_allocator *allocator = warm ? rbli_allocator_create(reallocate_warm, warm) : NULL;
+    rbl_context *ctx = allocator ? rbli_allocator_calloc(allocator, 1, sizeof *ctx) : NULL;
+    if (!ctx) bench_check(NULL, RBL_ERR_NO_MEMORY, "context");
+    ctx->allocator = allocator;
+    ctx->messages = rbli_messages_create(allocator);
+    if (!ctx->messages) bench_check(NULL, RBL_ERR_NO_MEMORY, "context");
+    if (threads != 1) bench_check(NULL, rbli_pool_create(allocator, threads, &ctx->pool), "threads");
     ctx->activity = bench_alloc(1, sizeof *ctx->activity);
     ctx->activity->name = "bench";
     return ctx;

@@ -36,7 +36,9 @@ bench_options bench_start(int argc, char **argv, const char *name, const bench_o
 bool bench_wants(const bench_options *options, const char *case_name);
 /// Ends the program when `status` is not RBL_OK, with the context's messages. `ctx` may be NULL.
 void bench_check(rbl_context *ctx, rbl_status status, const char *what);
-/// The context of a run: `threads` threads, CPU times counted for rbli_activity_cpu_ns.
+/// The context of a run: `threads` threads, CPU times counted for rbli_activity_cpu_ns. Pages stay with the
+/// process from run to run, as in an engine that evaluates one thing after another: the first run alone pays
+/// for fresh ones.
 rbl_context *bench_context(int threads);
 void bench_context_destroy(rbl_context *ctx);
 void *bench_alloc(size_t count, size_t size); /* zeroed; freed with free */
