@@ -20,7 +20,9 @@ need_packages $build_packages $debian_packages libassimp-dev zlib1g-dev
 mkdir -p "${1:-dist}"
 out=$(cd "${1:-dist}" && pwd)
 version=$(sed -n "s/^ *version: '\(.*\)',$/\1/p" meson.build | head -n 1)
-work=$(mktemp -d)
+work=$out/work # always the same: ccache, where it is, knows the files of an earlier build
+rm -rf "$work"
+mkdir "$work"
 trap 'rm -rf "$work"' EXIT
 tree=$work/rubble-$version
 profiles=
