@@ -1,9 +1,14 @@
 #!/usr/bin/env python3
 """rubble inspect: what it says of a collection, and what it warns of: test_inspect.py RUBBLE"""
+import fcntl
 import json
 import os
+import pty
+import struct
+import subprocess
+import termios
 
-from harness import boxes, main, make_rbl, rubble, write_text
+from harness import RUBBLE, boxes, main, make_rbl, rubble, write_text
 
 CUBE = boxes(("a", (0, 0, 0), (1, 1, 1)))
 
@@ -40,6 +45,36 @@ def test_a_finished_asset(folder):
     rubble(folder, "inspect", file, "--attributes").expect(0, "geometry   12, ", "name string", "points list of vec3")
     rubble(folder, "inspect", file, "--fail-on", "warning").expect(0)
     rubble(folder, "inspect", file, "--fail-on", "note").expect(2, "--fail-on takes")
+
+
+def on_terminal(folder, columns, *arguments):
+    """What the command prints on a terminal of that width."""
+    ours, its = pty.openpty()
+    fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    process = subprocess.Popen([RUBBLE, *arguments], cwd=folder, stdout=its, stderr=subprocess.DEVNULL)
+    os.close(its)
+    out = b""
+    try:
+        while part := os.read(ours, 4096):
+            out += part
+    except OSError:  # Linux says so at the end
+        pass
+    os.close(ours)
+    assert process.wait(timeout=60) == 0
+    return out.decode().replace("\r\n", "\n")
+
+
+def test_lines_are_as_wide_as_the_terminal(folder):
+    file = fractured(folder)
+    whole = rubble(folder, "inspect", file, "--attributes").expect(0).out
+    for columns in (200, 80, 60):
+        told = on_terminal(folder, columns, "inspect", file, "--attributes")
+        assert max(map(len, told.splitlines())) <= columns, told
+        assert told.split() == whole.split(), told  # not a word is lost or cut
+        assert (told == whole) == (max(map(len, whole.splitlines())) <= columns), told
+    told = on_terminal(folder, 60, "inspect", file)
+    assert "\n  levels     0: 1 cluster · 1: 1 cluster · 2: 12 pieces\n" in told, told
+    assert "of 32 B,\n             indices" in told, told
 
 
 def test_json_agrees_with_the_file(folder):

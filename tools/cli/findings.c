@@ -8,6 +8,7 @@
 
 #include "tools/cli/cli.h"
 #include "tools/cli/summary.h"
+#include "tools/cli/wrap.h"
 
 enum { SHELLS_SHOWN = 20, HOLES_SHOWN = 6, MOST_SETTINGS = 8 };
 
@@ -169,7 +170,7 @@ static size_t list_settings(const findings *f, setting out[MOST_SETTINGS])
 static void print_place(const findings *f, const double p[3])
 {
     for (int k = 0; k < 3; k++)
-        printf(k ? " %.4g" : "%.4g", fabs(p[k]) > 1e-6 * f->diagonal ? p[k] : 0);
+        cli_say(k ? " %.4g" : "%.4g", fabs(p[k]) > 1e-6 * f->diagonal ? p[k] : 0);
 }
 
 static void print_holes(const findings *f, size_t s)
@@ -184,30 +185,30 @@ static void print_holes(const findings *f, size_t s)
             continue;
         }
         shown++;
-        printf("      hole at ");
+        cli_say("      hole at ");
         print_place(f, f->center[h]);
-        printf(": %d edges, length %.4g, %s\n", f->edges[h], f->length[h], f->filled[h] ? "filled" : "open");
+        cli_say(": %d edges, length %.4g, %s\n", f->edges[h], f->length[h], f->filled[h] ? "filled" : "open");
     }
-    if (more) printf("      … %zu more hole%s, length up to %.4g\n", more, cli_plural(more), longest);
+    if (more) cli_say("      … %zu more hole%s, length up to %.4g\n", more, cli_plural(more), longest);
 }
 
 static void print_shell(const findings *f, size_t s)
 {
     const char *why = text_of(f, "why", s);
-    printf("    shell %zu of \"%s\" (", s, text_of(f, "node", s));
+    cli_say("    shell %zu of \"%s\" (", s, text_of(f, "node", s));
     print_place(f, f->low[s]);
-    printf(" … ");
+    cli_say(" … ");
     print_place(f, f->high[s]);
-    printf(
+    cli_say(
         "): %s, %d triangle%s", text_of(f, "kind", s), f->triangles[s], cli_plural((size_t)f->triangles[s]));
-    if (f->volume[s] != 0) printf(", volume %.4g", f->volume[s]);
-    if (f->overlaps[s]) printf("; overlaps another");
+    if (f->volume[s] != 0) cli_say(", volume %.4g", f->volume[s]);
+    if (f->overlaps[s]) cli_say("; overlaps another");
     if (f->crossings[s]) {
-        printf(
+        cli_say(
             "; crosses itself %d time%s, first near ", f->crossings[s], cli_plural((size_t)f->crossings[s]));
         print_place(f, f->crossing_place[s]);
     }
-    printf("%s%s\n", *why ? "; " : "", why);
+    cli_say("%s%s\n", *why ? "; " : "", why);
     print_holes(f, s);
 }
 
@@ -218,12 +219,12 @@ static void print_settings(const findings *f)
     bool crosses = false;
     for (size_t s = 0; s < f->shells; s++)
         crosses = crosses || f->crossings[s];
-    if (count || crosses) printf("  what would change that\n");
+    if (count || crosses) cli_say("  what would change that\n");
     for (size_t i = 0; i < count; i++)
-        printf("    %-22s %s\n", settings[i].text, settings[i].effect);
+        cli_say("    %-22s %s\n", settings[i].text, settings[i].effect);
     if (crosses)
-        printf("    crossings              no setting: mend them in the modelling program, or let pieces "
-               "there overlap a little\n");
+        cli_say("    crossings              no setting: mend them in the modelling program, or let pieces "
+                "there overlap a little\n");
 }
 
 static void print_totals(const findings *f)
@@ -237,11 +238,11 @@ static void print_totals(const findings *f)
         crossings += f->crossings[s] > 0 ? (size_t)f->crossings[s] : 0;
         overlapping += f->overlaps[s] != 0;
     }
-    printf("  as found   %zu shell%s, %zu hole%s", f->shells, cli_plural(f->shells), f->holes,
+    cli_say("  as found   %zu shell%s, %zu hole%s", f->shells, cli_plural(f->shells), f->holes,
         cli_plural(f->holes));
-    if (f->holes) printf(" of %zu open edges, %zu filled", edges, filled);
-    if (crossings) printf(", %zu crossing%s", crossings, cli_plural(crossings));
-    if (overlapping) printf(", %zu overlap%s", overlapping, overlapping == 1 ? "s" : "");
+    if (f->holes) cli_say(" of %zu open edges, %zu filled", edges, filled);
+    if (crossings) cli_say(", %zu crossing%s", crossings, cli_plural(crossings));
+    if (overlapping) cli_say(", %zu overlap%s", overlapping, overlapping == 1 ? "s" : "");
 }
 
 void cli_print_findings(const rbl_collection *collection)
@@ -254,15 +255,15 @@ void cli_print_findings(const rbl_collection *collection)
     if (clean == f.shells) return;
     print_totals(&f);
     if (clean)
-        printf("; %zu of the shells %s closed and clear of others, and not listed", clean,
+        cli_say("; %zu of the shells %s closed and clear of others, and not listed", clean,
             clean == 1 ? "is" : "are");
-    printf("\n");
+    cli_say("\n");
     for (size_t s = 0; s < f.shells; s++) {
         if (is_clean(&f, s)) continue;
         if (told++ < SHELLS_SHOWN) print_shell(&f, s);
     }
     if (told > SHELLS_SHOWN)
-        printf("    … %zu more shell%s\n", told - SHELLS_SHOWN, cli_plural(told - SHELLS_SHOWN));
+        cli_say("    … %zu more shell%s\n", told - SHELLS_SHOWN, cli_plural(told - SHELLS_SHOWN));
     print_settings(&f);
 }
 

@@ -10,6 +10,7 @@
 #include "tools/cli/findings.h"
 #include "tools/cli/inspect_parts.h"
 #include "tools/cli/model.h"
+#include "tools/cli/wrap.h"
 
 /// Lengths are metres; what is very large or small was perhaps made in another unit.
 static void print_size(const cli_summary *s)
@@ -19,10 +20,10 @@ static void print_size(const cli_summary *s)
         size[k] = s->max[k] - s->min[k];
         longest = size[k] > longest ? size[k] : longest;
     }
-    printf("  size       %.4g × %.4g × %.4g", size[0], size[1], size[2]);
+    cli_say("  size       %.4g × %.4g × %.4g", size[0], size[1], size[2]);
     if (longest > 500 || longest < 0.02)
-        printf(", in metres? (\"scale\": 0.01 makes metres of centimetres, 0.001 of millimetres)");
-    printf("\n");
+        cli_say(", in metres? (\"scale\": 0.01 makes metres of centimetres, 0.001 of millimetres)");
+    cli_say("\n");
 }
 
 /// What is asked for, and what was found.
@@ -42,47 +43,47 @@ static void print_bounds(const cli_summary *s)
     double size = 0;
     for (int k = 0; k < 3; k++)
         size = fmax(size, s->max[k] - s->min[k]);
-    printf("  bounds    ");
+    cli_say("  bounds    ");
     for (int side = 0; side < 2; side++)
         for (int k = 0; k < 3; k++) {
             double x = side ? s->max[k] : s->min[k];
-            printf("%s %.6g", side && !k ? " …" : "", fabs(x) > 1e-9 * size ? x : 0);
+            cli_say("%s %.6g", side && !k ? " …" : "", fabs(x) > 1e-9 * size ? x : 0);
         }
-    printf("\n");
+    cli_say("\n");
 }
 
 static void print_materials(const rbl_collection *c, size_t count)
 {
-    printf("  materials  %zu", count);
+    cli_say("  materials  %zu", count);
     for (size_t m = 0; m < count && m < 8; m++)
-        printf("%s%s", m ? ", " : ": ", rbl_collection_string(c, "material", "name", m));
-    printf("%s\n", count > 8 ? ", …" : "");
+        cli_say("%s%s", m ? ", " : ": ", rbl_collection_string(c, "material", "name", m));
+    cli_say("%s\n", count > 8 ? ", …" : "");
 }
 
 static rbl_status print_human(const inspection *i)
 {
     const cli_summary *s = &i->summary;
     const rbl_collection *c = i->asset.collection;
-    printf("%s\n", i->file);
-    printf("  bones      %zu (%zu cluster%s, %d level%s)\n", s->bones, s->clusters,
+    cli_say("%s\n", i->file);
+    cli_say("  bones      %zu (%zu cluster%s, %d level%s)\n", s->bones, s->clusters,
         s->clusters == 1 ? "" : "s", s->levels, s->levels == 1 ? "" : "s");
     if (s->levels > 2) cli_print_levels(&i->asset);
-    printf("  pieces     %zu", s->pieces);
+    cli_say("  pieces     %zu", s->pieces);
     if (s->pieces > 1)
-        printf(", volume %.4g (%s) … %.4g (%s)", s->smallest_volume,
+        cli_say(", volume %.4g (%s) … %.4g (%s)", s->smallest_volume,
             cli_bone_name(&i->asset, (size_t)s->smallest), s->largest_volume,
             cli_bone_name(&i->asset, (size_t)s->largest));
-    printf("\n");
-    if (s->sheets) printf("  sheets     %zu\n", s->sheets);
-    printf("  shells     %zu, %s\n", s->shells, s->open_edges ? "open" : "closed");
-    if (s->open_edges) printf("  open edges %zu\n", s->open_edges);
-    printf("  triangles  %zu", s->triangles);
-    if (s->internal_triangles) printf(" (%zu inside)", s->internal_triangles);
-    printf(", %zu vertices\n", s->vertices);
+    cli_say("\n");
+    if (s->sheets) cli_say("  sheets     %zu\n", s->sheets);
+    cli_say("  shells     %zu, %s\n", s->shells, s->open_edges ? "open" : "closed");
+    if (s->open_edges) cli_say("  open edges %zu\n", s->open_edges);
+    cli_say("  triangles  %zu", s->triangles);
+    if (s->internal_triangles) cli_say(" (%zu inside)", s->internal_triangles);
+    cli_say(", %zu vertices\n", s->vertices);
     if (s->pieces || s->sheets) {
         print_bounds(s);
         print_size(s);
-        printf("  volume     %.9g\n", s->volume);
+        cli_say("  volume     %.9g\n", s->volume);
     }
     print_materials(c, s->materials);
     cli_print_engine_cost(&i->cost);
@@ -160,7 +161,7 @@ static void show_refused(rbl_graph *graph, const char *file)
         rbl_graph_set_parameter(graph, "/nodes/file/params/sheets", "\"separate\"", &messages);
     if (status == RBL_OK) status = rbl_evaluate(graph, NULL, &run);
     if (status == RBL_OK) {
-        printf("%s: refused\n", file);
+        cli_say("%s: refused\n", file);
         cli_print_findings(rbl_value_collection(rbl_run_value(run, "file")));
     }
     rbl_messages_destroy(messages);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "tools/cli/cli.h"
+#include "tools/cli/wrap.h"
 
 enum { CHILDREN_SHOWN = 8, LEVELS_SHOWN = 12, LINE_COLUMNS = 100, MOST_LEVELS = 64 };
 
@@ -39,7 +40,7 @@ static size_t count_levels(const cli_asset *a, level_counts counts[MOST_LEVELS])
 
 static void print_count(const char *before, size_t count, const char *noun)
 {
-    printf("%s%zu %s%s", before, count, noun, cli_plural(count));
+    cli_say("%s%zu %s%s", before, count, noun, cli_plural(count));
 }
 
 void cli_print_levels(const cli_asset *a)
@@ -47,15 +48,15 @@ void cli_print_levels(const cli_asset *a)
     level_counts counts[MOST_LEVELS];
     size_t levels = count_levels(a, counts);
     if (!levels) return;
-    printf("  levels     ");
+    cli_say("  levels     ");
     for (size_t l = 0; l < levels && l < LEVELS_SHOWN; l++) {
         const char *comma = "";
-        printf("%s%zu: ", l ? " · " : "", l);
+        cli_say("%s%zu: ", l ? " · " : "", l);
         if (counts[l].clusters) print_count("", counts[l].clusters, "cluster"), comma = ", ";
         if (counts[l].pieces) print_count(comma, counts[l].pieces, "piece"), comma = ", ";
         if (counts[l].sheets) print_count(comma, counts[l].sheets, "sheet");
     }
-    printf("%s\n", levels > LEVELS_SHOWN ? " · …" : "");
+    cli_say("%s\n", levels > LEVELS_SHOWN ? " · …" : "");
 }
 
 void cli_levels_json(const cli_asset *a)
@@ -127,16 +128,16 @@ static void print_bone(const tree *t, size_t bone, int indent)
     const cli_asset *a = t->asset;
     const char *name = cli_bone_name(a, bone);
     int room = t->name_columns - indent - (int)columns_of(name);
-    printf("    %*s%s%*s", indent, "", name, room > 0 ? room : 0, "");
+    cli_say("    %*s%s%*s", indent, "", name, room > 0 ? room : 0, "");
     if (t->first[bone] >= 0)
-        printf(
+        cli_say(
             "  %6zu piece%-2s volume %.4g\n", t->pieces[bone], cli_plural(t->pieces[bone]), t->volume[bone]);
     else if (a->bone_geometry[bone] >= 0)
-        printf("  %6d triangle%s, volume %.4g%s\n", a->geometry_faces[a->bone_geometry[bone]],
+        cli_say("  %6d triangle%s, volume %.4g%s\n", a->geometry_faces[a->bone_geometry[bone]],
             cli_plural((size_t)a->geometry_faces[a->bone_geometry[bone]]), t->volume[bone],
             cli_is_piece(a, bone) ? "" : ", sheet");
     else
-        printf("   empty\n");
+        cli_say("   empty\n");
 }
 
 /// The first level with more than one bone.
@@ -199,7 +200,7 @@ static void widen(tree *t, size_t bone, size_t hidden, int indent)
 static void print_node(tree *t, size_t bone, size_t hidden, int indent)
 {
     if (bone == SIZE_MAX)
-        printf("    %*s… %zu more\n", indent, "", hidden);
+        cli_say("    %*s… %zu more\n", indent, "", hidden);
     else
         print_bone(t, bone, indent);
 }
@@ -210,7 +211,7 @@ rbl_status cli_print_tree(const cli_asset *a, long depth)
     bool good = make_tree(a, &t);
     if (depth == INSPECT_AUTO) depth = first_wide_level(a);
     if (good) {
-        printf("  tree\n");
+        cli_say("  tree\n");
         walk(&t, depth, widen);
         walk(&t, depth, print_node);
     }
@@ -286,10 +287,10 @@ static bool is_child(const cli_asset *a, size_t bone)
 static void print_pairs(const char *title, const pairs *p, const char *text)
 {
     if (!p->known) return;
-    printf("  %-10s %zu%s, %zu … %zu %s", title, p->count, p->has_areas ? "" : " (areas not computed)",
+    cli_say("  %-10s %zu%s, %zu … %zu %s", title, p->count, p->has_areas ? "" : " (areas not computed)",
         p->least, p->most, text);
-    if (p->has_areas) printf(", area %.4g", p->area);
-    printf("\n");
+    if (p->has_areas) cli_say(", area %.4g", p->area);
+    cli_say("\n");
 }
 
 typedef struct hull_counts {
@@ -318,7 +319,7 @@ rbl_status cli_print_structure(const cli_asset *a)
     pairs contacts, connections;
     hull_counts h = count_hulls(a);
     if (h.count)
-        printf(
+        cli_say(
             "  hulls      %zu, %zu … %zu vertices, %zu triangles\n", h.count, h.least, h.most, h.triangles);
     rbl_status status =
         count_pairs(a, "proximity", "geometries", a->geometry_count, is_piece_geometry, &contacts);
@@ -364,15 +365,15 @@ rbl_status cli_structure_json(const cli_asset *a)
 void cli_print_engine_cost(const cli_engine_cost *c)
 {
     char total[32], indices[32], hulls[32], images[32];
-    printf("  draw calls %zu", c->draw_calls);
+    cli_say("  draw calls %zu", c->draw_calls);
     if (c->fewest_draw_calls < c->draw_calls)
-        printf(" (one a piece and material; %zu with one material)", c->fewest_draw_calls);
-    printf("\n  memory     %s in an engine: %zu vertices of %zu B, indices %s",
+        cli_say(" (one a piece and material; %zu with one material)", c->fewest_draw_calls);
+    cli_say("\n  memory     %s in an engine: %zu vertices of %zu B, indices %s",
         cli_bytes(c->vertex_total_bytes + c->index_bytes + c->hull_bytes + c->image_bytes, total),
         c->vertices, c->vertex_bytes, cli_bytes(c->index_bytes, indices));
-    if (c->hull_bytes) printf(", hulls %s", cli_bytes(c->hull_bytes, hulls));
-    if (c->image_bytes) printf(", image files %s", cli_bytes(c->image_bytes, images));
-    printf("\n");
+    if (c->hull_bytes) cli_say(", hulls %s", cli_bytes(c->hull_bytes, hulls));
+    if (c->image_bytes) cli_say(", image files %s", cli_bytes(c->image_bytes, images));
+    cli_say("\n");
 }
 
 void cli_engine_cost_json(const cli_engine_cost *c)
@@ -408,28 +409,29 @@ static void print_group(const rbl_collection *c, const char *group)
         if (rbl_collection_attribute(c, group, rbl_collection_attribute_name(c, group, i), &view) == RBL_OK)
             bytes += attribute_bytes(&view);
     char text[32], type[40], entry[160];
-    printf("    %-10s %zu, %s\n%15s", group, rbl_collection_group_size(c, group), cli_bytes(bytes, text), "");
+    cli_say(
+        "    %-10s %zu, %s\n%15s", group, rbl_collection_group_size(c, group), cli_bytes(bytes, text), "");
     for (size_t i = 0; i < rbl_collection_attribute_count(c, group); i++) {
         const char *name = rbl_collection_attribute_name(c, group, i);
         if (rbl_collection_attribute(c, group, name, &view) != RBL_OK) continue;
         type_text(&view, type);
         size_t length = (size_t)snprintf(entry, sizeof entry, "%s %s", name, type);
         if (i && column + 2 + length > LINE_COLUMNS) {
-            printf(",\n%15s", "");
+            cli_say(",\n%15s", "");
             column = 15;
         } else if (i) {
-            printf(", ");
+            cli_say(", ");
             column += 2;
         }
-        printf("%s", entry);
+        cli_say("%s", entry);
         column += length;
     }
-    printf("\n");
+    cli_say("\n");
 }
 
 void cli_print_attributes(const rbl_collection *c)
 {
-    printf("  attributes\n");
+    cli_say("  attributes\n");
     for (size_t g = 0; g < rbl_collection_group_count(c); g++)
         print_group(c, rbl_collection_group_name(c, g));
 }
@@ -460,13 +462,14 @@ void cli_attributes_json(const rbl_collection *c)
 void cli_print_audit(const cli_audit *audit)
 {
     if (!audit->count) return;
-    printf("  look at\n");
+    cli_say("  look at\n");
     for (size_t i = 0; i < audit->count; i++) {
         const cli_concern *c = &audit->concerns[i];
-        printf("    %s %s", c->warning ? "!" : "·", c->text);
+        cli_say("    %s %s", c->warning ? "!" : "·", c->text);
         for (size_t k = 0; k < AUDIT_NAMES && c->names[k]; k++)
-            if (!k || strcmp(c->names[k], c->names[k - 1]) != 0) printf("%s%s", k ? ", " : " (", c->names[k]);
-        printf("%s\n", !c->names[0] ? "" : c->count > AUDIT_NAMES ? ", …)" : ")");
+            if (!k || strcmp(c->names[k], c->names[k - 1]) != 0)
+                cli_say("%s%s", k ? ", " : " (", c->names[k]);
+        cli_say("%s\n", !c->names[0] ? "" : c->count > AUDIT_NAMES ? ", …)" : ")");
     }
 }
 
