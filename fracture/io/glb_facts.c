@@ -115,21 +115,22 @@ void rbli_glb_facts_free(glb_writer *writer, glb_facts *facts)
     *facts = (glb_facts){0};
 }
 
-void rbli_glb_put_facts(const glb_facts *facts, rbli_text_out *json, size_t bone)
+static void put_number(rbli_text_out *json, const char *key, double value)
 {
-    rbli_put(json, ",\"rubble\":{\"level\":");
+    if (!isfinite(value)) return;
+    rbli_put(json, key);
+    rbli_put_double(json, value);
+}
+
+void rbli_glb_put_facts(const glb_writer *writer, const glb_facts *facts, rbli_text_out *json, size_t bone)
+{
+    rbli_put(json, ",\"extras\":{\"rubble\":{\"level\":");
     rbli_put_size(json, facts->level && facts->level[bone] > 0 ? (size_t)facts->level[bone] : 0);
-    rbli_put(json, ",\"volume\":");
-    rbli_put_double(json, facts->volumes[bone]);
-    if (facts->mass) {
-        rbli_put(json, ",\"mass\":");
-        rbli_put_double(json, facts->mass[bone]);
-    }
+    put_number(json, ",\"volume\":", facts->volumes[bone]);
+    if (facts->mass) put_number(json, ",\"mass\":", facts->mass[bone]);
     if (facts->anchored && facts->anchored[bone]) rbli_put(json, ",\"anchored\":true");
-    if (facts->threshold) {
-        rbli_put(json, ",\"threshold\":");
-        rbli_put_double(json, facts->threshold[bone]);
-    }
+    if (writer->view.sheet && writer->view.sheet[bone]) rbli_put(json, ",\"sheet\":true");
+    if (facts->threshold) put_number(json, ",\"threshold\":", facts->threshold[bone]);
     size_t first = facts->contact_start[bone], end = facts->contact_start[bone + 1];
     for (size_t i = first; i < end; i++) {
         rbli_put(json, i == first ? ",\"contacts\":[[" : ",[");
@@ -138,8 +139,8 @@ void rbli_glb_put_facts(const glb_facts *facts, rbli_text_out *json, size_t bone
         if (facts->contacts[i].area >= 0)
             rbli_put_float(json, (float)facts->contacts[i].area);
         else
-            rbli_put(json, "null");
+            rbli_put(json, "-1"); /* no null: Blender would leave out all of `rubble` */
         rbli_put(json, "]");
     }
-    rbli_put(json, first < end ? "]}" : "}");
+    rbli_put(json, first < end ? "]}}" : "}}");
 }

@@ -54,7 +54,7 @@ static void put_bone_node(const glb_writer *writer, rbli_text_out *json, const g
     if (writer->mesh_of_bone[bone] >= 0 && writer->step == 0)
         put_index(json, ",\"mesh\":", (size_t)writer->mesh_of_bone[bone]);
     rbli_glb_put_body(writer, json, bone);
-    if (facts->volumes) rbli_glb_put_bone_extras(writer, facts, json, bone);
+    if (facts->volumes) rbli_glb_put_facts(writer, facts, json, bone);
 }
 
 static rbl_status put_extra_node(const glb_writer *writer, rbli_text_out *json, const glb_extra *extra)

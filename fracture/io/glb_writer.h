@@ -179,8 +179,8 @@ typedef struct glb_facts {
 } glb_facts;
 rbl_status rbli_glb_facts_init(glb_writer *writer, glb_facts *out);
 void rbli_glb_facts_free(glb_writer *writer, glb_facts *facts);
-/// Appends `,"rubble":{…}`.
-void rbli_glb_put_facts(const glb_facts *facts, rbli_text_out *json, size_t bone);
+/// Appends `,"extras":{"rubble":{…}}` of a bone's node.
+void rbli_glb_put_facts(const glb_writer *writer, const glb_facts *facts, rbli_text_out *json, size_t bone);
 
 /// Numbers what materials need of textures, samplers and images. Call it after all pieces were added.
 rbl_status rbli_glb_collect_textures(glb_writer *writer);
@@ -188,9 +188,7 @@ rbl_status rbli_glb_collect_textures(glb_writer *writer);
 void rbli_glb_put_materials(const glb_writer *writer, rbli_text_out *json, size_t first_image_view);
 void rbli_glb_free_textures(glb_writer *writer);
 
-/// Appends `,"extras":{…}` of a bone's node, and of the scene when there are connections.
-void rbli_glb_put_bone_extras(
-    const glb_writer *writer, const glb_facts *facts, rbli_text_out *json, size_t bone);
+/// Appends `,"extras":{"rubble":{…}}` of the scene when there are connections.
 /// @return RBL_OK · RBL_ERR_COLLECTION (a connection of bones that are not there) · RBL_ERR_CANCELLED
 rbl_status rbli_glb_put_scene_extras(const glb_writer *writer, rbli_text_out *json);
 

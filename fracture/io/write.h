@@ -98,8 +98,9 @@ typedef struct rbli_glb_report {
 /// interpolated have their lengths as attribute _NORMAL_LENGTH (float): NORMAL times it is corner.normal.
 ///
 /// extras.rubble of a bone's node: level, volume (in the world; of a cluster the sum), mass (kg, if set), anchored
-/// (true alone), threshold (N·s, if set), and contacts, [node, area] each (area null when not computed): of
-/// pieces the proximity, of clusters (and of pieces without proximity) the connection graph.
+/// (true alone), sheet (likewise), threshold (N·s, if set), and contacts, [node, area] each (area −1 when not computed):
+/// of pieces the proximity, of clusters (and of pieces without proximity) the connection graph. extras.rubble of the
+/// scene: connections, the connection graph as lists a, b (nodes) and area (−1 when not computed).
 ///
 /// Quantized: positions are 16-bit steps of a power of two, one for the file, from the piece's centre, which is
 /// a whole number of steps away from its bone's origin: pieces of one frame that touch have equal positions where they had. The

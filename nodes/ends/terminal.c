@@ -500,12 +500,10 @@ const rbl_node_desc rbli_node_terminal = {
         "- `usd`: a .usda with UsdPhysics: rigid bodies, colliders, and the connection graph as fixed "
         "joints that break.\n"
         "  A .usda also has them with every other word but `none`.\n\n"
-        "Pieces without mass (SetMass) are written with that of 2400 kg/m³. Every .glb tells `level`, "
-        "`volume`, "
-        "`mass`,\n"
-        "`damage_threshold`, `anchored` and `sheet` of a bone in the `extras` of its node, and `connections` "
-        "in "
-        "those of its scene.",
+        "Pieces without mass (SetMass) are written with that of 2400 kg/m³. Every .glb tells level, volume,\n"
+        "mass, anchored, threshold and contacts of a bone in `extras.rubble` of its node, and the connection "
+        "graph\n"
+        "in that of its scene.",
     .inputs = inputs,
     .outputs = outputs,
     .params = params,

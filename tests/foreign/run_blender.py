@@ -37,6 +37,15 @@ def terminal_of(graph):
     return next(n for n in graph["nodes"].values() if n["type"].startswith("Terminal"))
 
 
+def check_properties(properties, bone):
+    """extras.rubble, of which Blender makes a group. Numbers of contacts are those of the file."""
+    told = properties.get("rubble", {})
+    need(list(properties) == ["rubble"] and told.get("level") == bone["level"], f"{bone['name']}: properties {properties}")
+    need(told.get("mass") == bone["mass"] and told.get("threshold") == bone.get("damage_threshold"), f"{bone['name']}: {told}")
+    need(bool(told.get("anchored")) == bone["anchored"], f"{bone['name']}: {told}")
+    need(told.get("contacts", [[0, 0]]) and all(len(c) == 2 for c in told.get("contacts", [])), f"{bone['name']}: {told}")
+
+
 def graph_of(name):
     with open(os.path.join(ROOT, "graphs", name + ".json")) as f:
         graph = json.load(f)
@@ -137,7 +146,7 @@ def check_glb(facts, bones, summary, has_uvs, images=0):
     triangles = 0
     for name, bone in bones.items():
         o = objects[name]
-        need(o["properties"].get("level") == bone["level"], f"{name}: properties {o['properties']}")
+        check_properties(o["properties"], bone)
         need(o["parent"] == bone["parent"], f"{name} hangs on {o['parent']}, not on {bone['parent']}")
         piece = bone["triangles"] > 0
         need(o["type"] == ("MESH" if piece else "EMPTY"), f"{name} is a {o['type']}")

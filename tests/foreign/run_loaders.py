@@ -117,7 +117,7 @@ def check_json(tree, bones):
         name = want["name"]
         need(got["parent"] == want["parent"], f"{name} hangs on {got['parent']}")
         need(got["triangles"] <= want["triangles"] and (got["triangles"] > 0) == (want["triangles"] > 0), f"{name}: {got['triangles']} triangles")
-        need(got["extras"]["level"] == want["level"], f"{name}: extras {got['extras']}")
+        need(got["extras"]["rubble"]["level"] == want["level"], f"{name}: extras {got['extras']}")
         if want["triangles"]:
             reach = 1e-6 * max(abs(x) for corner in want["bounds"] for x in corner)
             need(near(got["min"], want["bounds"][0], reach) and near(got["max"], want["bounds"][1], reach), f"{name}: bounds")
