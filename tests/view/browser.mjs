@@ -395,6 +395,32 @@ await test('holds what the file anchors, by its thresholds and masses', async ()
     await page.context().close()
 })
 
+await test('bars and panels leave the asset free, on wide and narrow pages', async () => {
+    for (const [width, height] of [
+        [860, 580],
+        [400, 720],
+    ]) {
+        page = await open('anchored.html', { viewport: { width, height } })
+        await page.keyboard.press('b')
+        await page.waitForFunction(() => window.rubbleView.breaking?.damage)
+        const boxes = await page.evaluate(() =>
+            ['head', 'tools', 'bar', 'panel'].map((id) => document.getElementById(id).getBoundingClientRect().toJSON()),
+        )
+        boxes.forEach((a, i) =>
+            boxes.slice(i + 1).forEach((b) => {
+                const free = a.right <= b.left || b.right <= a.left || a.bottom <= b.top || b.bottom <= a.top
+                assert.ok(free, `${width}: ${JSON.stringify([a, b])}`)
+            }),
+        )
+        const covered = (await inspect(page)).screen.filter(([x, y]) =>
+            boxes.slice(1).some((b) => x > b.left && x < b.right && y > b.top && y < b.bottom),
+        )
+        assert.equal(covered.length, 0, `${width}: ${covered.length} pieces are covered`)
+        await picture(page, `break-${width}`)
+        await page.context().close()
+    }
+})
+
 await test('shows names as text, whatever they are', async () => {
     page = await open('evil.html')
     await page.keyboard.press('/')
@@ -419,7 +445,7 @@ await test('shows names as text, whatever they are', async () => {
     await page.context().close()
 })
 
-await test('two thousand pieces are a few draw calls', async () => {
+await test('two thousand pieces are a few draw calls, and only those that move cost work', async () => {
     page = await open('many.html', { viewport: { width: 480, height: 360 } })
     const state = await inspect(page)
     assert.ok(state.pieces >= 1900, `${state.pieces} pieces`)
@@ -427,6 +453,35 @@ await test('two thousand pieces are a few draw calls', async () => {
     assert.ok((await inspect(page)).calls <= 6)
     await page.evaluate(() => window.rubbleView.setExplode(0.4))
     await picture(page, 'narrow')
+    await page.evaluate(() => window.rubbleView.setExplode(0))
+    const { moved, awake, stepped, balls, calls } = await page.evaluate(async () => {
+        const v = window.rubbleView
+        await v.setBreaking(true)
+        const { breaking, bones, stage } = v
+        const counted = (work) => {
+            let count = 0
+            bones.place = function (...all) {
+                count++
+                Object.getPrototypeOf(this).place.apply(this, all)
+            }
+            work()
+            delete bones.place
+            return count
+        }
+        const stepped = counted(() => breaking.frame(1 / 60)) // nothing has moved yet
+        v.shootMiddle()
+        for (let i = 0; i < 30; i++) breaking.step()
+        breaking.placeBones(true)
+        const awake = breaking.damage.bodies
+            .filter(({ rigid }) => !rigid.isFixed() && !rigid.isSleeping())
+            .reduce((sum, body) => sum + body.pieces.length, 0)
+        const moved = counted(() => breaking.placeBones(false))
+        stage.frame(performance.now())
+        return { moved, awake, stepped, balls: breaking.balls.length, calls: stage.renderer.info.render.calls }
+    })
+    assert.equal(stepped, 0, 'pieces at rest are moved')
+    assert.ok(awake > 5 && awake < 1000 && moved === awake, `${moved} moved, ${awake} awake`)
+    assert.ok(calls <= 6 + 2 * balls, `${calls} draw calls with ${balls} balls`)
     assert.deepEqual(page.complaints, [])
     await page.context().close()
 })

@@ -13,6 +13,7 @@ export class OrbitCamera {
         this.azimuth = 0.6
         this.elevation = 0.32
         this.size = 1
+        this.wide = this.tall = 1 // parts of the picture's width and height that nothing covers
         this.changed = changed
         this.pointers = new Map()
         this.glide = null
@@ -84,9 +85,8 @@ export class OrbitCamera {
 
     /// Shows a sphere, at once or gliding there.
     frame(center, radius, smooth = false) {
-        const view = this.camera.view,
-            wide = view?.enabled ? 1 - (2 * view.offsetX) / view.fullWidth : 1
-        const half = Math.min(this.camera.fov, this.camera.fov * this.camera.aspect * wide) * (Math.PI / 360)
+        const { fov, aspect } = this.camera
+        const half = Math.min(fov * this.tall, fov * aspect * this.wide) * (Math.PI / 360)
         const to = { target: new THREE.Vector3(...center), distance: Math.max(radius, 1e-9) / Math.sin(half) }
         if (smooth && !matchMedia('(prefers-reduced-motion: reduce)').matches)
             this.glide = {

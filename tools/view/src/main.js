@@ -224,10 +224,17 @@ class Viewer {
         this.clearPanel()
     }
 
-    /// The asset is shown in the middle of what the panel leaves free.
+    /// The asset is shown in the middle of what panel and bar leave free.
     clearPanel() {
-        const panel = $('panel').getBoundingClientRect()
-        this.stage.clearRight(panel.width && panel.left > innerWidth / 2 ? innerWidth - panel.left : 0)
+        const panel = $('panel').getBoundingClientRect(),
+            bar = $('bar').getBoundingClientRect()
+        const covered = {}
+        if (panel.width && panel.left > innerWidth / 2) covered.right = innerWidth - panel.left
+        else if (panel.width) covered.bottom = innerHeight - panel.top
+        if (bar.top < innerHeight / 2) covered.top = bar.bottom
+        else if (this.breaking)
+            Object.assign(covered, { top: $('head').getBoundingClientRect().bottom, bottom: innerHeight - bar.top })
+        this.stage.clear(covered)
         const [x, y] = this.stage.middle()
         $('crosshair').style.left = `${x}px`
         $('crosshair').style.top = `${y}px`
@@ -440,6 +447,7 @@ class Viewer {
         $('crosshair').hidden = $('break-facts').hidden = !on
         $('explode').disabled = on
         $('level').disabled = on || this.model.levels < 1
+        this.clearPanel()
         if (!on) this.setLevel(this.level)
     }
 

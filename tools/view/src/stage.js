@@ -60,6 +60,7 @@ export class Stage {
         this.orbit = new OrbitCamera(canvas, () => this.draw())
         this.makeLights()
         this.size = 1
+        this.covered = { right: 0, top: 0, bottom: 0 }
         this.wanted = false
         this.quality = 2
         this.slow = 0
@@ -122,22 +123,28 @@ export class Stage {
             height = this.canvas.clientHeight || 1
         this.renderer.setSize(width, height, false)
         const camera = this.orbit.camera
-        this.inset = Math.min(this.inset ?? 0, width / 2)
+        const { right, top, bottom } = this.covered
+        this.orbit.wide = 1 - right / width
+        this.orbit.tall = 1 - (top + bottom) / height
         camera.aspect = width / height
-        if (this.inset) camera.setViewOffset(width, height, this.inset / 2, 0, width, height)
+        if (right || top || bottom) camera.setViewOffset(width, height, right / 2, (bottom - top) / 2, width, height)
         else camera.clearViewOffset()
         this.draw()
     }
 
-    /// Keeps the middle of the picture clear of a panel at the right that is so many pixels wide.
-    clearRight(pixels) {
-        this.inset = pixels
+    /// Keeps the middle of the picture clear of what covers its sides, in pixels; at most a half and 70 % are taken.
+    clear({ right = 0, top = 0, bottom = 0 }) {
+        const width = this.canvas.clientWidth || 1,
+            height = this.canvas.clientHeight || 1,
+            part = Math.min(1, (0.7 * height) / Math.max(1, top + bottom))
+        this.covered = { right: Math.min(right, width / 2), top: part * top, bottom: part * bottom }
         this.resize()
     }
 
     /// The middle of what is seen of the picture, in pixels.
     middle() {
-        return [(this.canvas.clientWidth - this.inset) / 2, this.canvas.clientHeight / 2]
+        const { right, top, bottom } = this.covered
+        return [(this.canvas.clientWidth - right) / 2, (this.canvas.clientHeight + top - bottom) / 2]
     }
 
     /// Draws in the next frame. `moved`: pieces have other places, so shadows have, too.
