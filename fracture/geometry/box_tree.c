@@ -11,7 +11,9 @@
 #include "fracture/base/alloc.h"
 #include "fracture/geometry/radix_sort.h"
 
-enum { FAN = 4, MAX_LEVELS = 18, MAX_NEAR = 64, AHEAD = 16, POLL = 1 << 16 };
+enum { FAN = RBLI_BOX_TREE_FAN, MAX_LEVELS = 18, MAX_NEAR = 64, AHEAD = 16, POLL = 1 << 16 };
+enum { UPPER_HALF = 0x08ce }; /* bits FAN · i + j with i < j */
+_Static_assert(FAN == 4, "UPPER_HALF is for four");
 
 typedef struct flat_box {
     float min[3], max[3];
@@ -79,7 +81,8 @@ static inline flat_box box_of(const rbli_box_tree *tree, int level, size_t index
 
 static float clamp_to_float(double value)
 {
-    return (float)(value < -8 ? -8 : value > 8 ? 8 : value);
+    double least = value > -8 ? value : -8; /* one instruction each */
+    return (float)(least < 8 ? least : 8);
 }
 
 static flat_box flatten(const rbli_box_tree *tree, const double min[3], const double max[3])
@@ -305,15 +308,14 @@ size_t rbli_box_tree_block_count(const rbli_box_tree *tree)
 
 /// Pairs of the items of pack `one`, whose boxes are `own`, with those in pack `two` ≥ `one`.
 static void pairs_of_packs(const rbli_box_tree *tree, const box_pack own[FAN], size_t one, size_t two,
-    rbli_box_pair_visit visit, void *user)
+    rbli_box_block_visit visit, void *user)
 {
     const box_pack *other = pack_of(tree, 0, two);
-    for (int i = 0; i < FAN; i++) {
-        int hits = overlap(other, &own[i]);
-        if (one == two) hits &= ~((2 << i) - 1);
-        for (; hits; hits &= hits - 1)
-            visit(user, (int32_t)(one * FAN) + i, (int32_t)(two * FAN) + __builtin_ctz((unsigned)hits));
-    }
+    unsigned hits = 0;
+    for (int i = 0; i < FAN; i++)
+        hits |= (unsigned)overlap(other, &own[i]) << (FAN * i);
+    if (one == two) hits &= UPPER_HALF;
+    if (hits) visit(user, one, two, hits);
 }
 
 /// Packs of level 1 that may hold partners of a group of blocks, those of one pack of level 1.
@@ -322,7 +324,7 @@ typedef struct pair_search {
     size_t first, end; /* blocks of the group */
     uint32_t near[MAX_NEAR];
     int near_count;
-    rbli_box_pair_visit visit;
+    rbli_box_block_visit visit;
     void *user;
 } pair_search;
 
@@ -379,8 +381,8 @@ static void pair_group(pair_search *s, size_t group)
     pair_near(s);
 }
 
-void rbli_box_tree_pairs(
-    const rbli_box_tree *tree, size_t first_block, size_t end_block, rbli_box_pair_visit visit, void *user)
+void rbli_box_tree_pair_blocks(
+    const rbli_box_tree *tree, size_t first_block, size_t end_block, rbli_box_block_visit visit, void *user)
 {
     pair_search search = {.tree = tree, .visit = visit, .user = user};
     if (tree->level_count == 1 && first_block < end_block) {
@@ -398,4 +400,25 @@ void rbli_box_tree_pairs(
         search.end = next < end_block ? next : end_block;
         pair_group(&search, block / FAN);
     }
+}
+
+typedef struct single_visit {
+    rbli_box_pair_visit visit;
+    void *user;
+} single_visit;
+
+static void visit_singly(void *user, size_t one, size_t two, unsigned hits)
+{
+    const single_visit *single = user;
+    for (; hits; hits &= hits - 1) {
+        int bit = __builtin_ctz(hits);
+        single->visit(single->user, (int32_t)(one * FAN) + bit / FAN, (int32_t)(two * FAN) + bit % FAN);
+    }
+}
+
+void rbli_box_tree_pairs(
+    const rbli_box_tree *tree, size_t first_block, size_t end_block, rbli_box_pair_visit visit, void *user)
+{
+    single_visit single = {visit, user};
+    rbli_box_tree_pair_blocks(tree, first_block, end_block, visit_singly, &single);
 }

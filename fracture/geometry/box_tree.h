@@ -47,4 +47,11 @@ size_t rbli_box_tree_block_count(const rbli_box_tree *tree);
 void rbli_box_tree_pairs(
     const rbli_box_tree *tree, size_t first_block, size_t end_block, rbli_box_pair_visit visit, void *user);
 
+/// The same, two blocks `one` ≤ `two` of RBLI_BOX_TREE_FAN slots at a time: bit FAN · i + j of `hits` stands for
+/// the pair of slot FAN · one + i and slot FAN · two + j.
+enum { RBLI_BOX_TREE_FAN = 4 };
+typedef void (*rbli_box_block_visit)(void *user, size_t one, size_t two, unsigned hits);
+void rbli_box_tree_pair_blocks(
+    const rbli_box_tree *tree, size_t first_block, size_t end_block, rbli_box_block_visit visit, void *user);
+
 #endif

@@ -4,6 +4,9 @@
 #include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 #include "fracture/base/threads.h"
 #include "fracture/geometry/box_tree.h"
@@ -21,16 +24,22 @@ typedef struct slot_pair {
 } slot_pair;
 typedef RBLI_ARRAY(slot_pair) pair_list;
 
-/// What a test reads of a triangle, in the order of the tree.
+/// What a test reads of a triangle.
 typedef struct cross_slot {
     int32_t v[3], shell, triangle;
 } cross_slot;
+
+/// The slots of a block of the tree side by side.
+typedef int32_t slot_lanes __attribute__((vector_size(4 * RBLI_BOX_TREE_FAN)));
+typedef struct cross_block {
+    slot_lanes v[3], shell, triangle;
+} cross_block;
 
 typedef struct crosser {
     repair *r;
     const int32_t *unit;
     rbli_box_tree *tree;
-    cross_slot *slots;
+    cross_block *blocks;  /* in the order of the tree; lanes beyond the end are never hit */
     int32_t *move_of;     /* [3 · triangles] row of `moves` of a corner; made when a pair needs it */
     int64_t (*moves)[3];  /* one a vertex and shell */
     key_list *found;      /* [tasks] low shell << 32 | high shell, repeated */
@@ -244,10 +253,29 @@ static bool touches(const corner_set *a, const corner_set *b)
     return false;
 }
 
-static bool share_vertex(const int32_t *a, const int32_t *b)
+static cross_slot slot_at(const crosser *c, int32_t slot)
 {
-    return (a[0] == b[0]) | (a[0] == b[1]) | (a[0] == b[2]) | (a[1] == b[0]) | (a[1] == b[1]) |
-           (a[1] == b[2]) | (a[2] == b[0]) | (a[2] == b[1]) | (a[2] == b[2]);
+    const cross_block *block = &c->blocks[(size_t)slot / RBLI_BOX_TREE_FAN];
+    size_t lane = (size_t)slot % RBLI_BOX_TREE_FAN;
+    return (cross_slot){
+        {block->v[0][lane], block->v[1][lane], block->v[2][lane]}, block->shell[lane], block->triangle[lane]};
+}
+
+/// Bit j is set when slot i of one block is of the same shell as slot j of the other and shares a vertex with
+/// it: neighbours are no crossing.
+static inline unsigned find_neighbors(const cross_block *one, int i, const cross_block *two)
+{
+    slot_lanes shared = {0};
+    for (int k = 0; k < 3; k++) {
+        int32_t v = one->v[k][i];
+        shared |= (two->v[0] == v) | (two->v[1] == v) | (two->v[2] == v);
+    }
+    shared &= two->shell == one->shell[i];
+#ifdef __SSE2__
+    return (unsigned)_mm_movemask_ps((__m128)shared);
+#else
+    return (shared[0] & 1) | (shared[1] & 2) | (shared[2] & 4) | (shared[3] & 8);
+#endif
 }
 
 static uint64_t key_of_pair(const cross_slot *a, const cross_slot *b)
@@ -268,16 +296,11 @@ static void note_first(const crosser *c, const cross_slot *a, const cross_slot *
     }
 }
 
-static void test_pair(void *user, int32_t i, int32_t j)
+static __attribute__((noinline)) void test_pair(cross_task *task, int32_t i, int32_t j)
 {
-    cross_task *task = user;
     const crosser *c = task->c;
-    const cross_slot *a = &c->slots[i], *b = &c->slots[j];
-    if (a->shell == b->shell) {
-        if (share_vertex(a->v, b->v)) return;
-    } else if (c->unit[a->shell] != c->unit[b->shell]) {
-        return;
-    }
+    cross_slot one = slot_at(c, i), two = slot_at(c, j), *a = &one, *b = &two;
+    if (a->shell != b->shell && c->unit[a->shell] != c->unit[b->shell]) return;
     uint64_t key = key_of_pair(a, b);
     size_t known = task->found->count;
     if (a->shell != b->shell && known > 0 && task->found->data[known - 1] == key) return;
@@ -292,6 +315,20 @@ static void test_pair(void *user, int32_t i, int32_t j)
     }
 }
 
+static void test_blocks(void *user, size_t one, size_t two, unsigned hits)
+{
+    enum { FAN = RBLI_BOX_TREE_FAN };
+    cross_task *task = user;
+    const cross_block *first = &task->c->blocks[one], *second = &task->c->blocks[two];
+    while (hits) {
+        int i = __builtin_ctz(hits) / FAN;
+        unsigned row = ((1u << FAN) - 1) << (FAN * i), found = (hits & row) >> (FAN * i);
+        hits &= ~row;
+        for (found &= ~find_neighbors(first, i, second); found; found &= found - 1)
+            test_pair(task, (int32_t)(one * FAN) + i, (int32_t)(two * FAN) + __builtin_ctz(found));
+    }
+}
+
 static rbl_status run_task(rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
 {
     const crosser *c = user;
@@ -300,7 +337,7 @@ static rbl_status run_task(rbl_context *ctx, size_t begin, size_t end, size_t bl
     for (size_t at = begin, next; at < end && task.status == RBL_OK; at = next) {
         if (rbli_cancelled(ctx)) return RBL_ERR_CANCELLED;
         next = end - at < BLOCKS_A_POLL ? end : at + BLOCKS_A_POLL;
-        rbli_box_tree_pairs(c->tree, at, next, test_pair, &task);
+        rbli_box_tree_pair_blocks(c->tree, at, next, test_blocks, &task);
     }
     return task.status;
 }
@@ -315,8 +352,8 @@ static rbl_status run_special(
     (void)worker;
     for (size_t n = 0; n < c->undecided[block].count; n++) {
         if (rbli_poll(ctx, n) != RBL_OK) return RBL_ERR_CANCELLED;
-        const cross_slot *a = &c->slots[c->undecided[block].data[n].a];
-        const cross_slot *b = &c->slots[c->undecided[block].data[n].b];
+        cross_slot one = slot_at(c, c->undecided[block].data[n].a), *a = &one;
+        cross_slot two = slot_at(c, c->undecided[block].data[n].b), *b = &two;
         corner_set first = corners_of(c, a), second = corners_of(c, b);
         if (compare_triangles(&first, &second) != CROSSING) continue;
         if (a->shell == b->shell && (touches(&first, &second) || touches(&second, &first))) continue;
@@ -370,12 +407,18 @@ static rbl_status build_tree(crosser *c)
         put_triangle(c, i, r->triangles.data[triangles[i]].v);
     }
     RBL_TRY(rbli_box_tree_end(r->ctx, c->tree));
-    RBL_TRY_ALLOC(c->slots = rbli_alloc(r->ctx, count, sizeof *c->slots));
-    for (size_t i = 0; i < count; i++) {
+    size_t blocks = rbli_box_tree_block_count(c->tree);
+    const int32_t *items = rbli_box_tree_items(c->tree);
+    RBL_TRY_ALLOC(c->blocks = rbli_alloc(r->ctx, blocks, sizeof *c->blocks));
+    for (size_t i = 0; i < blocks * RBLI_BOX_TREE_FAN; i++) {
         RBL_TRY(rbli_poll(r->ctx, i));
-        int32_t t = triangles[rbli_box_tree_items(c->tree)[i]];
-        c->slots[i] = (cross_slot){.shell = r->shell_of[t], .triangle = t};
-        memcpy(c->slots[i].v, r->triangles.data[t].v, sizeof c->slots[i].v);
+        cross_block *block = &c->blocks[i / RBLI_BOX_TREE_FAN];
+        size_t lane = i % RBLI_BOX_TREE_FAN;
+        int32_t t = triangles[items[i < count ? i : count - 1]];
+        for (int k = 0; k < 3; k++)
+            block->v[k][lane] = r->triangles.data[t].v[k];
+        block->shell[lane] = r->shell_of[t];
+        block->triangle[lane] = t;
     }
 done:
     rbli_free(r->ctx, triangles);
@@ -442,7 +485,7 @@ done:
     }
     rbli_free(r->ctx, c.found);
     rbli_free(r->ctx, c.undecided);
-    rbli_free(r->ctx, c.slots);
+    rbli_free(r->ctx, c.blocks);
     rbli_free(r->ctx, c.move_of);
     rbli_free(r->ctx, c.moves);
     rbli_box_tree_destroy(r->ctx, c.tree);

@@ -10,7 +10,9 @@ typedef struct writer {
     repair *r;
     rbli_repair_result *out;
     repair_triangle *triangles; /* in the order of the result */
-    int32_t *label; /* [3 · triangles of the result] corners of one vertex share position and label */
+    int32_t
+        *label; /* [3 · triangles of the result] corners of one vertex share position and label; NULL when all
+                       at one position are one vertex */
     size_t count;
 } writer;
 
@@ -117,6 +119,9 @@ static rbl_status write_shells(writer *w, const rbli_shell *shells)
     int32_t *umbrella = NULL;
     bool single = true;
     RBL_TRY(repair_find_umbrellas(r, &umbrella, &single));
+    if (umbrella || r->fins.count > 0)
+        RBL_TRY_ALLOC(
+            w->label = rbli_calloc(r->ctx, 3 * (r->triangles.count + r->fins.count), sizeof *w->label));
     for (size_t s = 0; s < r->shells.count; s++) {
         const repair_shell *from = &r->shells.data[s];
         rbli_shell *to = &w->out->shells[w->out->shell_count++];
@@ -126,8 +131,8 @@ static rbl_status write_shells(writer *w, const rbli_shell *shells)
         for (size_t i = 0; i < from->count; i++) {
             RBL_TRY(rbli_poll(r->ctx, i));
             int32_t t = r->members[from->start + i];
-            for (int32_t k = 0; k < 3; k++)
-                w->label[3 * w->count + (size_t)k] = umbrella ? umbrella[3 * t + k] : 0;
+            for (int32_t k = 0; k < 3 && umbrella; k++)
+                w->label[3 * w->count + (size_t)k] = umbrella[3 * t + k];
             w->triangles[w->count++] = r->triangles.data[t];
         }
     }
@@ -201,6 +206,38 @@ done:
     rbli_free(r->ctx, points.data);
     rbli_free(r->ctx, start);
     rbli_free(r->ctx, sorted);
+    return status;
+}
+
+/// The same where no position has two vertices.
+static rbl_status write_positions(writer *w)
+{
+    rbl_status status = RBL_OK;
+    repair *r = w->r;
+    rbli_repair_result *out = w->out;
+    int32_t *vertex = NULL, used = 0;
+    RBL_TRY_ALLOC(vertex = rbli_calloc(r->ctx, r->positions.count, sizeof *vertex));
+    for (size_t t = 0; t < w->count; t++) {
+        RBL_TRY(rbli_poll(r->ctx, t));
+        for (int k = 0; k < 3; k++)
+            vertex[w->triangles[t].v[k]] = 1;
+    }
+    for (size_t p = 0; p < r->positions.count; p++) {
+        bool is_used = vertex[p] != 0;
+        vertex[p] = used;
+        if (is_used) memmove(r->positions.data[used++], r->positions.data[p], sizeof *r->positions.data);
+    }
+    for (size_t t = 0; t < w->count; t++) {
+        RBL_TRY(rbli_poll(r->ctx, t));
+        for (int k = 0; k < 3; k++)
+            out->triangles[t][k] = vertex[w->triangles[t].v[k]];
+    }
+    out->positions = r->positions.data; /* nobody asks for them any more */
+    out->vertex_count = (size_t)used;
+    r->positions.data = NULL;
+    r->positions.count = r->positions.capacity = 0;
+done:
+    rbli_free(r->ctx, vertex);
     return status;
 }
 
@@ -312,14 +349,13 @@ rbl_status repair_write(repair *r, const rbli_shell *shells)
     writer w = {.r = r, .out = r->out};
     size_t most = r->triangles.count + r->fins.count;
     RBL_TRY_ALLOC(w.triangles = rbli_alloc(r->ctx, most, sizeof *w.triangles));
-    RBL_TRY_ALLOC(w.label = rbli_alloc(r->ctx, 3 * most, sizeof *w.label));
     RBL_TRY_ALLOC(
         r->out->shells = rbli_alloc(r->ctx, r->shells.count + r->fins.count, sizeof *r->out->shells));
     RBL_TRY(write_shells(&w, shells));
     RBL_TRY(write_fins(&w));
     RBL_TRY(write_holes(&w));
     RBL_TRY(write_triangles(&w));
-    RBL_TRY(write_vertices(&w));
+    RBL_TRY(w.label ? write_vertices(&w) : write_positions(&w));
 done:
     rbli_free(r->ctx, w.triangles);
     rbli_free(r->ctx, w.label);
