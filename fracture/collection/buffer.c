@@ -97,13 +97,25 @@ static void end_strings(rbli_buffer *buffer)
     }
 }
 
-rbl_status rbli_buffer_create(rbl_context *ctx, rbl_type type, size_t count, rbli_buffer **out)
+rbl_status rbli_buffer_create_unset(
+    rbl_context *ctx, rbl_type type, size_t count, void **values, rbli_buffer **out)
 {
     if (rbl_type_bytes(type) == 0)
         return rbli_fail(ctx, RBL_ERR_ARGUMENT, "unknown element type %d", (int)type);
     rbli_buffer *buffer = allocate(ctx->allocator, type, false, count, count);
     if (!buffer) return RBL_ERR_NO_MEMORY;
-    rbl_status status = rbli_clear_polled(ctx, buffer->values, count * rbl_type_bytes(type));
+    *values = buffer->values;
+    *out = buffer;
+    return RBL_OK;
+}
+
+rbl_status rbli_buffer_create(rbl_context *ctx, rbl_type type, size_t count, rbli_buffer **out)
+{
+    void *values;
+    rbli_buffer *buffer;
+    rbl_status status = rbli_buffer_create_unset(ctx, type, count, &values, &buffer);
+    if (status != RBL_OK) return status;
+    status = rbli_clear_polled(ctx, values, count * rbl_type_bytes(type));
     if (status == RBL_OK)
         *out = buffer;
     else
@@ -332,15 +344,9 @@ static void gather_elements(
     }
 }
 
-rbl_status rbli_buffer_gather(
+rbl_status rbli_buffer_gather_checked(
     rbl_context *ctx, const rbli_buffer *buffer, const int32_t *source, size_t count, rbli_buffer **out)
 {
-    for (size_t i = 0; i < count; i++) {
-        if (rbli_poll(ctx, i) != RBL_OK) return RBL_ERR_CANCELLED;
-        if (source[i] < -1 || (source[i] >= 0 && (size_t)source[i] >= buffer->count))
-            return rbli_fail(ctx, RBL_ERR_ARGUMENT,
-                "element %zu is gathered from %d, which is not one of %zu", i, (int)source[i], buffer->count);
-    }
     if (buffer->is_list) return gather_list(ctx, buffer, source, count, out);
     rbli_buffer *made = allocate(ctx->allocator, buffer->type, false, count, count);
     if (!made) return RBL_ERR_NO_MEMORY;
@@ -354,6 +360,18 @@ rbl_status rbli_buffer_gather(
     }
     *out = made;
     return RBL_OK;
+}
+
+rbl_status rbli_buffer_gather(
+    rbl_context *ctx, const rbli_buffer *buffer, const int32_t *source, size_t count, rbli_buffer **out)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (rbli_poll(ctx, i) != RBL_OK) return RBL_ERR_CANCELLED;
+        if (source[i] < -1 || (source[i] >= 0 && (size_t)source[i] >= buffer->count))
+            return rbli_fail(ctx, RBL_ERR_ARGUMENT,
+                "element %zu is gathered from %d, which is not one of %zu", i, (int)source[i], buffer->count);
+    }
+    return rbli_buffer_gather_checked(ctx, buffer, source, count, out);
 }
 
 rbl_status rbli_buffer_resize(rbl_context *ctx, const rbli_buffer *buffer, size_t count, rbli_buffer **out)

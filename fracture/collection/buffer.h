@@ -16,6 +16,9 @@ typedef struct rbli_buffer rbli_buffer;
 /// A zeroed array. @return RBL_OK · RBL_ERR_NO_MEMORY · RBL_ERR_CANCELLED (of a large one). *out set on success
 /// only; release it.
 rbl_status rbli_buffer_create(rbl_context *ctx, rbl_type type, size_t count, rbli_buffer **out);
+/// One whose elements the caller sets all, through `*values`, before anything else.
+rbl_status rbli_buffer_create_unset(
+    rbl_context *ctx, rbl_type type, size_t count, void **values, rbli_buffer **out);
 /// A list array from `count` + 1 ascending offsets (offsets[0] = 0) and offsets[count] values; both are
 /// copied.
 rbl_status rbli_buffer_create_list(rbl_context *ctx, rbl_type type, size_t count, const uint64_t *offsets,
@@ -49,6 +52,9 @@ void *rbli_buffer_write(rbl_context *ctx, rbli_buffer **buffer);
 /// Element i is element source[i] of `buffer`, or zeros or an empty list where source[i] is −1.
 /// @return RBL_OK · RBL_ERR_ARGUMENT (an index out of range) · RBL_ERR_NO_MEMORY
 rbl_status rbli_buffer_gather(
+    rbl_context *ctx, const rbli_buffer *buffer, const int32_t *source, size_t count, rbli_buffer **out);
+/// The same where all of source[i] are known to be in range.
+rbl_status rbli_buffer_gather_checked(
     rbl_context *ctx, const rbli_buffer *buffer, const int32_t *source, size_t count, rbli_buffer **out);
 /// The first `count` elements, with zeros or empty lists where there are fewer. @return RBL_OK ·
 /// RBL_ERR_NO_MEMORY

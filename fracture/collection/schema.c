@@ -700,24 +700,35 @@ done:
 
 static int compare_edges(const void *a, const void *b)
 {
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
     return (x > y) - (x < y);
 }
 
 /// Sorts few keys in place, many by the C library.
-static void sort_edges(uint64_t *keys, size_t count)
+static void sort_edges(uint32_t *keys, size_t count)
 {
     if (count > 24) {
         qsort(keys, count, sizeof *keys, compare_edges);
         return;
     }
     for (size_t i = 1; i < count; i++) {
-        uint64_t key = keys[i];
+        uint32_t key = keys[i];
         size_t at = i;
         for (; at > 0 && keys[at - 1] > key; at--)
             keys[at] = keys[at - 1];
         keys[at] = key;
     }
+}
+
+/// The first of the sorted keys of a row that is not one of a pair of both directions, or `count`.
+static size_t find_unpaired(const uint32_t *keys, size_t count)
+{
+    for (size_t i = 0; i < count; i += 2) {
+        bool paired = i + 1 < count && !(keys[i] & 1) && keys[i + 1] == keys[i] + 1 &&
+                      !(i + 2 < count && keys[i + 2] >> 1 == keys[i] >> 1);
+        if (!paired) return i;
+    }
+    return count;
 }
 
 /// Finds an edge that does not have exactly one face on each side. Method: edges in rows by their lesser
@@ -728,7 +739,7 @@ static rbl_status find_open_edge(rbl_context *ctx, const int32_t (*faces)[3], si
     int32_t first_vertex, size_t vertex_count, int32_t bad[2])
 {
     rbl_status status = RBL_OK;
-    uint64_t *keys = NULL;
+    uint32_t *keys = NULL; /* the other vertex, from first_vertex on, << 1 | direction */
     size_t *row = rbli_calloc(ctx, vertex_count + 2, sizeof *row);
     bad[0] = bad[1] = -1;
     RBL_TRY_ALLOC(row);
@@ -737,7 +748,7 @@ static rbl_status find_open_edge(rbl_context *ctx, const int32_t (*faces)[3], si
     for (size_t f = 0; f < face_count; f++) {
         RBL_TRY(rbli_poll(ctx, f));
         for (int k = 0; k < 3; k++) {
-            int32_t from = faces[f][k], to = faces[f][(k + 1) % 3];
+            int32_t from = faces[f][k], to = faces[f][k == 2 ? 0 : k + 1];
             row[(from < to ? from : to) - first_vertex + 2]++;
         }
     }
@@ -747,24 +758,20 @@ static rbl_status find_open_edge(rbl_context *ctx, const int32_t (*faces)[3], si
     for (size_t f = 0; f < face_count; f++) {
         RBL_TRY(rbli_poll(ctx, f));
         for (int k = 0; k < 3; k++) {
-            int32_t from = faces[f][k], to = faces[f][(k + 1) % 3];
+            int32_t from = faces[f][k] - first_vertex, to = faces[f][k == 2 ? 0 : k + 1] - first_vertex;
             int32_t low = from < to ? from : to, high = from < to ? to : from;
-            keys[row[low - first_vertex + 1]++] = (uint64_t)high << 1 | (from > to);
+            keys[row[low + 1]++] = (uint32_t)high << 1 | (from > to);
         }
     }
-    for (size_t v = 0; v < vertex_count && bad[0] < 0; v++) {
-        uint64_t *keys_of_row = keys + row[v];
+    for (size_t v = 0; v < vertex_count; v++) {
+        uint32_t *keys_of_row = keys + row[v];
         size_t count = row[v + 1] - row[v];
         sort_edges(keys_of_row, count);
-        for (size_t i = 0; i < count; i += 2) {
-            bool paired = i + 1 < count && !(keys_of_row[i] & 1) &&
-                          keys_of_row[i + 1] == keys_of_row[i] + 1 &&
-                          !(i + 2 < count && keys_of_row[i + 2] >> 1 == keys_of_row[i] >> 1);
-            if (paired) continue;
-            bad[0] = first_vertex + (int32_t)v;
-            bad[1] = (int32_t)(keys_of_row[i] >> 1);
-            break;
-        }
+        size_t unpaired = find_unpaired(keys_of_row, count);
+        if (unpaired == count) continue;
+        bad[0] = first_vertex + (int32_t)v;
+        bad[1] = first_vertex + (int32_t)(keys_of_row[unpaired] >> 1);
+        break;
     }
 done:
     rbli_free(ctx, keys);

@@ -7,17 +7,18 @@
 static rbl_status has_single_umbrellas(repair *r, bool *single)
 {
     rbl_status status = RBL_OK;
-    size_t half_count = 3 * r->triangles.count;
     int32_t *first = NULL, *count = NULL;
     *single = true;
     RBL_TRY_ALLOC(count = rbli_calloc(r->ctx, r->positions.count, sizeof *count));
     RBL_TRY_ALLOC(first = rbli_alloc(r->ctx, r->positions.count, sizeof *first));
-    for (size_t h = 0; h < half_count && *single; h++) {
-        RBL_TRY(rbli_poll(r->ctx, h));
-        int32_t v = half_tail(r, (int32_t)h);
-        first[v] = (int32_t)h;
-        count[v]++;
-        *single = r->mate[h] >= 0;
+    for (size_t t = 0; t < r->triangles.count && *single; t++) {
+        RBL_TRY(rbli_poll(r->ctx, t));
+        for (size_t k = 0; k < 3; k++) {
+            int32_t v = r->triangles.data[t].v[k];
+            first[v] = (int32_t)(3 * t + k);
+            count[v]++;
+            *single &= r->mate[3 * t + k] >= 0;
+        }
     }
     for (size_t v = 0; v < r->positions.count && *single; v++) {
         RBL_TRY(rbli_poll(r->ctx, v));

@@ -147,15 +147,54 @@ rbl_status repair_measure_shell(const repair *r, repair_shell *shell)
     return RBL_OK;
 }
 
-rbl_status repair_build_shells(repair *r)
+/// Shells of a mesh whose edges are clean: all are closed, and nothing is to be turned, so that no flood is
+/// needed. They get the same numbers, by their least triangles.
+static rbl_status join_clean(repair *r)
+{
+    rbl_status status = RBL_OK;
+    int32_t count = (int32_t)r->triangles.count, *shell_of = r->shell_of;
+    for (int32_t t = 0; t < count; t++)
+        shell_of[t] = t; /* sets first, roots are least elements */
+    for (int32_t t = 0; t < count; t++) {
+        RBL_TRY(rbli_poll(r->ctx, (size_t)t));
+        for (int k = 0; k < 3; k++) {
+            int32_t neighbor = r->mate[3 * t + k] / 3;
+            if (neighbor < t) unite(shell_of, neighbor, t);
+        }
+    }
+    for (int32_t t = 0; t < count; t++) {
+        RBL_TRY(rbli_poll(r->ctx, (size_t)t));
+        int32_t parent = shell_of[t]; /* before t, so it has its number */
+        if (parent == t) {
+            shell_of[t] = (int32_t)r->shells.count;
+            RBL_TRY(rbli_array_push(r->ctx, &r->shells, ((repair_shell){.orientable = true, .closed = true})));
+        } else {
+            shell_of[t] = shell_of[parent];
+        }
+        r->shells.data[shell_of[t]].count++;
+    }
+    size_t start = 0;
+    for (size_t s = 0; s < r->shells.count; s++) {
+        r->shells.data[s].start = start;
+        start += r->shells.data[s].count;
+        r->shells.data[s].count = 0;
+    }
+    for (int32_t t = 0; t < count; t++) {
+        RBL_TRY(rbli_poll(r->ctx, (size_t)t));
+        repair_shell *shell = &r->shells.data[shell_of[t]];
+        r->members[shell->start + shell->count++] = t;
+    }
+done:
+    return status;
+}
+
+/// Shells of any mesh.
+static rbl_status flood_all(repair *r)
 {
     rbl_status status = RBL_OK;
     size_t count = r->triangles.count, start = 0;
-    flooding flood = {0};
-    r->shells.count = 0;
+    flooding flood = {.queue = r->members};
     RBL_TRY_ALLOC(flood.turned = rbli_calloc(r->ctx, count, 1));
-    RBL_TRY_ALLOC(flood.queue = r->members = rbli_alloc(r->ctx, count, sizeof *r->members));
-    RBL_TRY_ALLOC(r->shell_of = rbli_alloc(r->ctx, count, sizeof *r->shell_of));
     memset(r->shell_of, 0xff, count * sizeof *r->shell_of);
     for (int32_t t = 0; t < (int32_t)count; t++) {
         if (r->shell_of[t] >= 0) continue;
@@ -182,12 +221,24 @@ rbl_status repair_build_shells(repair *r)
             place += shell->count;
         }
     }
+done:
+    rbli_free(r->ctx, flood.turned);
+    return status;
+}
+
+rbl_status repair_build_shells(repair *r)
+{
+    rbl_status status = RBL_OK;
+    size_t count = r->triangles.count;
+    r->shells.count = 0;
+    RBL_TRY_ALLOC(r->members = rbli_alloc(r->ctx, count, sizeof *r->members));
+    RBL_TRY_ALLOC(r->shell_of = rbli_alloc(r->ctx, count, sizeof *r->shell_of));
+    RBL_TRY(r->edges.clean ? join_clean(r) : flood_all(r));
     for (size_t s = 0; s < r->shells.count; s++) {
         RBL_TRY(rbli_poll(r->ctx, s));
         RBL_TRY(repair_measure_shell(r, &r->shells.data[s]));
     }
 done:
-    rbli_free(r->ctx, flood.turned);
     return status;
 }
 

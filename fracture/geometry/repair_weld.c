@@ -45,58 +45,34 @@ void repair_remove(repair *r, const uint8_t *dead)
 
 /* Welding */
 
-static uint64_t hash_position(const double p[3])
+enum { SHORT_RUN = 16 };
+
+static int compare_points(const double p[3], const double q[3])
 {
-    uint64_t bits[3];
-    memcpy(bits, p, sizeof bits);
-    uint64_t hash =
-        bits[0] * 0x9E3779B97F4A7C15ull ^ (bits[1] + 0x7F4A7C159E3779B9ull) * 0xC2B2AE3D27D4EB4Full;
-    hash ^= hash >> 29;
-    hash = (hash ^ bits[2]) * 0xBF58476D1CE4E5B9ull;
-    return hash ^ hash >> 32;
+    for (int k = 0; k < 3; k++)
+        if (p[k] != q[k]) return p[k] < q[k] ? -1 : 1;
+    return 0;
 }
 
-/// Numbers distinct positions in order of appearance; `index` [count] maps, `unique` [count] keeps one of
-/// each.
-static rbl_status number_positions(rbl_context *ctx, const double (*positions)[3], size_t count,
-    int32_t *index, int32_t *unique, size_t *unique_count)
+/// Sorts few positions that share their x.
+static void sort_run(const repair_point *positions, rbli_keyed *keys, size_t count)
 {
-    size_t slots = 16;
-    while (slots < count * 2)
-        slots *= 2;
-    rbl_status status = RBL_OK;
-    size_t found = 0;
-    int32_t *table = rbli_alloc(ctx, slots, sizeof *table);
-    RBL_TRY_ALLOC(table);
-    memset(table, 0xff, slots * sizeof *table);
-    for (size_t i = 0; i < count; i++) {
-        RBL_TRY(rbli_poll(ctx, i));
-        const double *p = positions[i];
-        size_t slot = hash_position(p) & (slots - 1);
-        while (table[slot] >= 0) {
-            const double *q = positions[unique[table[slot]]];
-            if (p[0] == q[0] && p[1] == q[1] && p[2] == q[2]) break;
-            slot = (slot + 1) & (slots - 1);
-        }
-        if (table[slot] < 0) {
-            unique[found] = (int32_t)i;
-            table[slot] = (int32_t)found++;
-        }
-        index[i] = table[slot];
+    for (size_t i = 1; i < count; i++) {
+        rbli_keyed key = keys[i];
+        size_t j = i;
+        for (; j > 0 && compare_points(positions[keys[j - 1].index], positions[key.index]) > 0; j--)
+            keys[j] = keys[j - 1];
+        keys[j] = key;
     }
-    *unique_count = found;
-done:
-    rbli_free(ctx, table);
-    return status;
 }
 
 /// Sorts by one coordinate, and runs of equal ones by the next.
 static rbl_status sort_by_axis(
-    const repair *r, const int32_t *unique, rbli_keyed *keys, rbli_keyed *scratch, size_t count, int axis)
+    const repair *r, rbli_keyed *keys, rbli_keyed *scratch, size_t count, int axis)
 {
     for (size_t i = 0; i < count; i++) {
         if (rbli_poll(r->ctx, i + 1) != RBL_OK) return RBL_ERR_CANCELLED;
-        keys[i].key = rbli_double_key(r->positions.data[unique[keys[i].index]][axis]);
+        keys[i].key = rbli_double_key(r->positions.data[keys[i].index][axis]);
     }
     rbl_status status = rbli_radix_sort_polled(r->ctx, keys, scratch, count);
     if (axis == 2) return status;
@@ -104,7 +80,11 @@ static rbl_status sort_by_axis(
         if (rbli_poll(r->ctx, begin) != RBL_OK) return RBL_ERR_CANCELLED;
         for (end = begin + 1; end < count && keys[end].key == keys[begin].key; end++) {
         }
-        if (end - begin > 1) status = sort_by_axis(r, unique, keys + begin, scratch, end - begin, axis + 1);
+        if (end - begin > SHORT_RUN) {
+            status = sort_by_axis(r, keys + begin, scratch, end - begin, axis + 1);
+        } else {
+            sort_run(r->positions.data, keys + begin, end - begin);
+        }
     }
     return status;
 }
@@ -114,34 +94,29 @@ static rbl_status sort_positions(repair *r, int32_t *index)
 {
     rbl_status status = RBL_OK;
     rbl_context *ctx = r->ctx;
-    size_t count = r->positions.count, unique_count = 0;
-    int32_t *unique = NULL, *rank = NULL;
+    size_t count = r->positions.count, kept = 0;
     rbli_keyed *keys = NULL, *scratch = NULL;
-    double(*sorted)[3] = NULL;
-    RBL_TRY_ALLOC(unique = rbli_alloc(ctx, count, sizeof *unique));
-    RBL_TRY(
-        number_positions(ctx, (const double(*)[3])r->positions.data, count, index, unique, &unique_count));
-    RBL_TRY_ALLOC(keys = rbli_alloc(ctx, unique_count, sizeof *keys));
-    RBL_TRY_ALLOC(scratch = rbli_alloc(ctx, unique_count, sizeof *scratch));
-    RBL_TRY_ALLOC(rank = rbli_alloc(ctx, unique_count, sizeof *rank));
-    RBL_TRY_ALLOC(sorted = rbli_alloc(ctx, unique_count, sizeof *sorted));
-    for (size_t i = 0; i < unique_count; i++)
+    repair_point *sorted = NULL;
+    RBL_TRY_ALLOC(keys = rbli_alloc(ctx, count, sizeof *keys));
+    RBL_TRY_ALLOC(scratch = rbli_alloc(ctx, count, sizeof *scratch));
+    for (size_t i = 0; i < count; i++)
         keys[i].index = (int32_t)i;
-    RBL_TRY(sort_by_axis(r, unique, keys, scratch, unique_count, 0));
-    for (size_t i = 0; i < unique_count; i++) {
-        RBL_TRY(rbli_poll(ctx, i));
-        rank[keys[i].index] = (int32_t)i;
-        memcpy(sorted[i], r->positions.data[unique[keys[i].index]], sizeof sorted[i]);
-    }
+    RBL_TRY(sort_by_axis(r, keys, scratch, count, 0));
+    rbli_free(ctx, scratch);
+    scratch = NULL;
+    RBL_TRY_ALLOC(sorted = rbli_alloc(ctx, count, sizeof *sorted));
     for (size_t i = 0; i < count; i++) {
         RBL_TRY(rbli_poll(ctx, i));
-        index[i] = rank[index[i]];
+        const double *p = r->positions.data[keys[i].index];
+        if (kept == 0 || compare_points(sorted[kept - 1], p) != 0) memcpy(sorted[kept++], p, sizeof *sorted);
+        index[keys[i].index] = (int32_t)kept - 1;
     }
-    if (unique_count) memcpy(r->positions.data, sorted, unique_count * sizeof *sorted);
-    r->positions.count = unique_count;
+    rbli_free(ctx, r->positions.data);
+    r->positions.data = sorted;
+    r->positions.capacity = count;
+    r->positions.count = kept;
+    sorted = NULL;
 done:
-    rbli_free(ctx, unique);
-    rbli_free(ctx, rank);
     rbli_free(ctx, keys);
     rbli_free(ctx, scratch);
     rbli_free(ctx, sorted);
@@ -180,41 +155,75 @@ static rbl_status snap_positions(repair *r)
 
 /* Order of triangles: by sorted vertices, node, orientation, first corner, source. */
 
+/// A triangle under its lowest vertex.
 typedef struct triangle_key {
-    int32_t low, middle, high, node, turn, first, source, index;
+    int32_t middle, high, index;
 } triangle_key;
 
-static triangle_key key_of_triangle(const repair_triangle *triangle, size_t index)
+static int32_t lowest_of(const int32_t v[3])
+{
+    int32_t low = v[0] < v[1] ? v[0] : v[1];
+    return low < v[2] ? low : v[2];
+}
+
+static triangle_key key_of_triangle(const repair_triangle *triangle, int32_t low, size_t index)
 {
     const int32_t *v = triangle->v;
-    int low = v[0] < v[1] ? (v[0] < v[2] ? 0 : 2) : (v[1] < v[2] ? 1 : 2);
-    int32_t a = v[(low + 1) % 3], b = v[(low + 2) % 3];
-    return (triangle_key){v[low], a < b ? a : b, a < b ? b : a, triangle->node, a < b ? 0 : 1, low,
-        triangle->source, (int32_t)index};
+    int32_t a = v[0] == low ? v[1] : v[0], b = v[2] == low ? v[1] : v[2];
+    return (triangle_key){a < b ? a : b, a < b ? b : a, (int32_t)index};
 }
 
-static int compare_keys(const void *left, const void *right)
+/// Triangles with the same vertices.
+static int compare_equal(const repair_triangle *a, const repair_triangle *b, int32_t left, int32_t right)
 {
-    const triangle_key *a = left, *b = right;
-    if (a->middle != b->middle) return a->middle < b->middle ? -1 : 1;
-    if (a->high != b->high) return a->high < b->high ? -1 : 1;
+    int first_a = a->v[0] < a->v[1] ? (a->v[0] < a->v[2] ? 0 : 2) : (a->v[1] < a->v[2] ? 1 : 2);
+    int first_b = b->v[0] < b->v[1] ? (b->v[0] < b->v[2] ? 0 : 2) : (b->v[1] < b->v[2] ? 1 : 2);
+    int turn_a = a->v[(first_a + 1) % 3] > a->v[(first_a + 2) % 3];
+    int turn_b = b->v[(first_b + 1) % 3] > b->v[(first_b + 2) % 3];
     if (a->node != b->node) return a->node < b->node ? -1 : 1;
-    if (a->turn != b->turn) return a->turn < b->turn ? -1 : 1;
-    if (a->first != b->first) return a->first < b->first ? -1 : 1;
+    if (turn_a != turn_b) return turn_a < turn_b ? -1 : 1;
+    if (first_a != first_b) return first_a < first_b ? -1 : 1;
     if (a->source != b->source) return a->source < b->source ? -1 : 1;
-    return a->index < b->index ? -1 : a->index > b->index;
+    return left < right ? -1 : left > right;
 }
 
-static void sort_keys(triangle_key *keys, size_t count)
+static inline bool is_before(const repair_triangle *triangles, const triangle_key *a, const triangle_key *b)
+{
+    if (a->middle != b->middle) return a->middle < b->middle;
+    if (a->high != b->high) return a->high < b->high;
+    return compare_equal(&triangles[a->index], &triangles[b->index], a->index, b->index) < 0;
+}
+
+/// Sorts keys from `root` down in a heap of `count`.
+static void sift_key(const repair_triangle *triangles, triangle_key *keys, size_t root, size_t count)
+{
+    triangle_key key = keys[root];
+    for (size_t child; (child = 2 * root + 1) < count; root = child) {
+        if (child + 1 < count && is_before(triangles, &keys[child], &keys[child + 1])) child++;
+        if (!is_before(triangles, &key, &keys[child])) break;
+        keys[root] = keys[child];
+    }
+    keys[root] = key;
+}
+
+/// Sorts the triangles of one lowest vertex: few by insertion, many by a heap.
+static void sort_keys(const repair_triangle *triangles, triangle_key *keys, size_t count)
 {
     if (count > 24) {
-        qsort(keys, count, sizeof *keys, compare_keys);
+        for (size_t i = count / 2; i-- > 0;)
+            sift_key(triangles, keys, i, count);
+        for (size_t end = count; end-- > 1;) {
+            triangle_key last = keys[end];
+            keys[end] = keys[0];
+            keys[0] = last;
+            sift_key(triangles, keys, 0, end);
+        }
         return;
     }
     for (size_t i = 1; i < count; i++) {
         triangle_key key = keys[i];
         size_t j = i;
-        for (; j > 0 && compare_keys(&keys[j - 1], &key) > 0; j--)
+        for (; j > 0 && is_before(triangles, &key, &keys[j - 1]); j--)
             keys[j] = keys[j - 1];
         keys[j] = key;
     }
@@ -229,21 +238,18 @@ rbl_status repair_order_triangles(repair *r, const repair_triangle *triangles, s
     RBL_TRY_ALLOC(start = rbli_calloc(r->ctx, r->positions.count + 1, sizeof *start));
     for (size_t t = 0; t < count; t++) {
         RBL_TRY(rbli_poll(r->ctx, t));
-        start[key_of_triangle(&triangles[t], t).low + 1]++;
+        start[lowest_of(triangles[t].v) + 1]++;
     }
     for (size_t v = 0; v < r->positions.count; v++)
         start[v + 1] += start[v];
     for (size_t t = 0; t < count; t++) {
         RBL_TRY(rbli_poll(r->ctx, t));
-        triangle_key key = key_of_triangle(&triangles[t], t);
-        keys[start[key.low]++] = key;
+        int32_t low = lowest_of(triangles[t].v);
+        keys[start[low]++] = key_of_triangle(&triangles[t], low, t);
     }
-    size_t groups = 0;
-    for (size_t begin = 0, end; begin < count; begin = end) {
-        RBL_TRY(rbli_poll(r->ctx, groups++));
-        for (end = begin + 1; end < count && keys[end].low == keys[begin].low; end++) {
-        }
-        sort_keys(keys + begin, end - begin);
+    for (size_t v = 0, begin = 0; v < r->positions.count; begin = (size_t)start[v++]) {
+        RBL_TRY(rbli_poll(r->ctx, v));
+        sort_keys(triangles, keys + begin, (size_t)start[v] - begin);
     }
     for (size_t t = 0; t < count; t++)
         order[t] = keys[t].index;
@@ -260,13 +266,16 @@ static rbl_status sort_triangles(repair *r)
     int32_t *order = NULL;
     repair_triangle *sorted = NULL;
     RBL_TRY_ALLOC(order = rbli_alloc(r->ctx, count, sizeof *order));
-    RBL_TRY_ALLOC(sorted = rbli_alloc(r->ctx, count, sizeof *sorted));
     RBL_TRY(repair_order_triangles(r, r->triangles.data, count, order));
+    RBL_TRY_ALLOC(sorted = rbli_alloc(r->ctx, count, sizeof *sorted));
     for (size_t t = 0; t < count; t++) {
         RBL_TRY(rbli_poll(r->ctx, t));
         sorted[t] = r->triangles.data[order[t]];
     }
-    if (count) memcpy(r->triangles.data, sorted, count * sizeof *sorted);
+    rbli_free(r->ctx, r->triangles.data);
+    r->triangles.data = sorted;
+    r->triangles.capacity = count;
+    sorted = NULL;
 done:
     rbli_free(r->ctx, order);
     rbli_free(r->ctx, sorted);
@@ -290,7 +299,7 @@ static rbl_status compact_positions(repair *r, const double (*from)[3], size_t f
 {
     rbl_status status = RBL_OK;
     int32_t *used = NULL;
-    double(*kept)[3] = NULL;
+    repair_point *kept = NULL;
     int32_t count = 0;
     RBL_TRY_ALLOC(used = rbli_alloc(r->ctx, from_count, sizeof *used));
     memset(used, 0xff, from_count * sizeof *used);
@@ -313,10 +322,11 @@ static rbl_status compact_positions(repair *r, const double (*from)[3], size_t f
             }
         }
     }
-    r->positions.count = 0;
-    RBL_TRY(rbli_array_reserve(r->ctx, &r->positions, (size_t)count));
-    if (count) memcpy(r->positions.data, kept, (size_t)count * sizeof *kept);
+    rbli_free(r->ctx, r->positions.data);
+    r->positions.data = kept;
+    r->positions.capacity = most;
     r->positions.count = (size_t)count;
+    kept = NULL;
 done:
     rbli_free(r->ctx, used);
     rbli_free(r->ctx, kept);
@@ -371,8 +381,14 @@ rbl_status repair_weld(repair *r)
         }
     }
     r->triangles.count = mesh->triangle_count;
+    bool finite = true;
+    for (size_t v = 0; v < mesh->vertex_count; v++) {
+        RBL_TRY(rbli_poll(r->ctx, v));
+        const double *p = mesh->positions[v];
+        finite &= isfinite(p[0]) && isfinite(p[1]) && isfinite(p[2]);
+    }
     size_t lowest = SIZE_MAX;
-    for (size_t t = 0; t < mesh->triangle_count; t++) {
+    for (size_t t = 0; t < mesh->triangle_count && !finite; t++) {
         RBL_TRY(rbli_poll(r->ctx, t));
         for (int k = 0; k < 3; k++) {
             size_t v = (size_t)mesh->triangles[t][k];

@@ -223,6 +223,9 @@ static rbl_status add_normals(glb_writer *writer, primitive *out)
         if (square < 1 - 1e-6 || square > 1 + 1e-6) {
             length = sqrt(square);
             lengths = true;
+        } else if (writer->step == 0) {
+            memcpy(((float(*)[3])room)[i], n, 3 * sizeof *n);
+            continue;
         }
         for (int k = 0; k < 3; k++) {
             double x = (double)n[k] / length;
@@ -349,6 +352,8 @@ done:
 
 /* ---- meshes that are equal ---- */
 
+enum { SAMPLE_BYTES = 256 }; /* of a stream, enough to tell most meshes apart */
+
 /// The bytes of a primitive in a stream. Streams past those of vertices: of its indices.
 static const uint8_t *bytes_of(const glb_writer *writer, const primitive *part, int stream, size_t *count)
 {
@@ -361,7 +366,8 @@ static const uint8_t *bytes_of(const glb_writer *writer, const primitive *part, 
     return *count ? byte_at(s, part->first[stream] * s->stride) : NULL;
 }
 
-static rbli_hash hash_mesh(const glb_writer *writer, const glb_mesh *mesh)
+/// @param most bytes of a stream that are looked at, half at its beginning and half at its end
+static rbli_hash hash_mesh(const glb_writer *writer, const glb_mesh *mesh, size_t most)
 {
     rbli_hash hash = {mesh->primitive_count, 0};
     for (size_t p = mesh->first_primitive; p < mesh->first_primitive + mesh->primitive_count; p++) {
@@ -372,15 +378,27 @@ static rbli_hash hash_mesh(const glb_writer *writer, const glb_mesh *mesh)
         for (int s = 0; s < GLB_STREAMS; s++) {
             size_t count;
             const uint8_t *bytes = bytes_of(writer, part, s, &count);
-            if (count) hash = rbli_hash_combine(hash, rbli_hash_bytes(bytes, count));
+            if (count == 0) continue;
+            if (count > most)
+                hash = rbli_hash_combine(hash, rbli_hash_bytes(bytes + count - most / 2, most / 2));
+            hash = rbli_hash_combine(hash, rbli_hash_bytes(bytes, count > most ? most / 2 : count));
         }
     }
     return hash;
 }
 
-static bool same_mesh(const glb_writer *writer, const glb_mesh *a, const glb_mesh *b)
+/// Of all bytes; found when it is first asked for.
+static rbli_hash whole_hash(const glb_writer *writer, glb_mesh *mesh)
+{
+    if (!mesh->is_hashed) mesh->whole = hash_mesh(writer, mesh, SIZE_MAX);
+    mesh->is_hashed = true;
+    return mesh->whole;
+}
+
+static bool same_mesh(const glb_writer *writer, glb_mesh *a, glb_mesh *b)
 {
     if (!rbli_hash_equal(a->hash, b->hash) || a->primitive_count != b->primitive_count) return false;
+    if (!rbli_hash_equal(whole_hash(writer, a), whole_hash(writer, b))) return false;
     for (size_t i = 0; i < a->primitive_count; i++) {
         const primitive *p = &writer->primitives.data[a->first_primitive + i],
                         *q = &writer->primitives.data[b->first_primitive + i];
@@ -416,7 +434,7 @@ rbl_status rbli_glb_end_mesh(glb_writer *writer, size_t bone, size_t first)
         .first_primitive = first, .primitive_count = writer->primitives.count - first, .bone = bone};
     writer->mesh_of_bone[bone] = -1;
     if (made.primitive_count == 0) return RBL_OK;
-    made.hash = hash_mesh(writer, &made);
+    made.hash = hash_mesh(writer, &made, SAMPLE_BYTES);
     size_t mask = writer->mesh_slot_count - 1, at = (size_t)made.hash.low & mask;
     for (; writer->mesh_slots[at] >= 0; at = (at + 1) & mask) {
         int32_t other = writer->mesh_slots[at];

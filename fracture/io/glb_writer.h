@@ -63,7 +63,9 @@ typedef struct primitive {
 typedef struct glb_mesh {
     size_t first_primitive, primitive_count;
     size_t bone; /* the first with it gives the name */
-    rbli_hash hash;
+    rbli_hash hash;  /* of a part of its bytes */
+    rbli_hash whole; /* of all, once is_hashed */
+    bool is_hashed;
 } glb_mesh;
 
 /// What the extension of a node says of its collider.

@@ -117,8 +117,11 @@ static inline uint32_t find_vertex(
     rbli_vertex_split *split, uint32_t vertex, size_t corner, const uint32_t *values, size_t width)
 {
     uint32_t head = split->heads[vertex], looks = 0;
-    for (uint32_t at = head; at && looks < MOST_LOOKS; at = split->next[at - 1], looks++)
-        if (same_words(split->values + (at - 1) * width, values, width)) return at - 1;
+    for (uint32_t at = head; at && looks < MOST_LOOKS; at = split->next[at - 1], looks++) {
+        const float *known = split->values + (at - 1) * width;
+        /* Where shading is flat, most differ in the first words of the normal. */
+        if (same_words(known, values, 2) && same_words(known + 2, values + 2, width - 2)) return at - 1;
+    }
     uint32_t made = (uint32_t)split->count++;
     memcpy(split->values + made * width, values, width * sizeof *values);
     split->corners[made] = (uint32_t)corner;

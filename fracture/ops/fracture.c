@@ -118,7 +118,8 @@ static void keep_geometry(const fracture_job *job, layout *l, size_t g)
     }
 }
 
-/// Copies all pieces of one bone; they are contiguous in the result as in the layout, from geometry `g` on.
+/// Copies all pieces of one bone; they are contiguous in the result as in the layout, from geometry `g` on. The
+/// layout may have taken the result's arrays: then each element is changed in its place.
 static void place_pieces(
     const fracture_job *job, layout *l, size_t g, const bone_cut *cut, size_t weights_start)
 {
@@ -139,7 +140,7 @@ static void place_pieces(
             memcpy(out, positions[vertex_start + source], sizeof *positions);
         else if (cut->moved)
             rbli_affine_point(cut->inverse, result->positions[v], out);
-        else
+        else if (out != result->positions[v])
             memcpy(out, result->positions[v], sizeof *result->positions);
     }
     for (size_t t = 0; t < result->triangle_count; t++) {
@@ -151,12 +152,46 @@ static void place_pieces(
         l->weights_index[at] = row < 0 || source < 0 ? -1 : row + (int32_t)weights_start;
         l->cap_facet[at] = source < 0 ? -1 - source : -1;
     }
-    if (result->origins.weights_count)
+    if (result->origins.weights_count && l->weights != result->origins.weights)
         memcpy(l->weights + weights_start, result->origins.weights,
             result->origins.weights_count * sizeof *l->weights);
 }
 
-static rbl_status fill_layout(rbl_context *ctx, const fracture_job *job, layout *l)
+/// The cut whose pieces are the whole new surface, or NULL. Attached sheets would still ask for its arrays.
+static bone_cut *only_cut(const fracture_job *job, const layout *l)
+{
+    bone_cut *only = NULL;
+    if (l->kept_count > 0 || rbli_collection_buffer(job->in, "bone", "sheet")) return NULL;
+    for (size_t i = 0; i < job->cut_count; i++) {
+        if (!is_broken(&job->cuts[i])) continue;
+        if (only) return NULL;
+        only = &job->cuts[i];
+    }
+    return only && only->result->vertex_start[0] == 0 && only->result->triangle_start[0] == 0 ? only : NULL;
+}
+
+/// The arrays of the only cut become the layout's.
+static void take_arrays(rbli_cut_result *result, layout *l)
+{
+    rbli_triangle_origins *origins = &result->origins;
+    l->positions = result->positions;
+    l->vertex_source = result->vertex_source;
+    l->faces = result->triangles;
+    l->face_source = origins->source;
+    l->weights_index = origins->weights_index;
+    l->weights = origins->weights;
+}
+
+static void leave_arrays(rbli_cut_result *result)
+{
+    result->positions = NULL;
+    result->vertex_source = NULL;
+    result->triangles = NULL;
+    result->origins.source = result->origins.weights_index = NULL;
+    result->origins.weights = NULL;
+}
+
+static rbl_status allocate_arrays(rbl_context *ctx, layout *l)
 {
     rbl_status status = RBL_OK;
     RBL_TRY_ALLOC(l->positions = rbli_alloc(ctx, l->vertex_count, sizeof *l->positions));
@@ -165,7 +200,20 @@ static rbl_status fill_layout(rbl_context *ctx, const fracture_job *job, layout 
     RBL_TRY_ALLOC(l->face_source = rbli_alloc(ctx, l->face_count, sizeof *l->face_source));
     RBL_TRY_ALLOC(l->weights_index = rbli_alloc(ctx, l->face_count, sizeof *l->weights_index));
     RBL_TRY_ALLOC(l->weights = rbli_alloc(ctx, l->weights_count, sizeof *l->weights));
+done:
+    return status;
+}
+
+static rbl_status fill_layout(rbl_context *ctx, const fracture_job *job, layout *l)
+{
+    rbl_status status = RBL_OK;
+    bone_cut *only = only_cut(job, l);
     RBL_TRY_ALLOC(l->cap_facet = rbli_alloc(ctx, l->face_count, sizeof *l->cap_facet));
+    if (only) {
+        take_arrays(only->result, l);
+    } else {
+        RBL_TRY(allocate_arrays(ctx, l));
+    }
     for (size_t g = 0; g < l->kept_count; g++)
         keep_geometry(job, l, g);
     size_t g = l->kept_count, weights_start = 0;
@@ -175,6 +223,7 @@ static rbl_status fill_layout(rbl_context *ctx, const fracture_job *job, layout 
         g += job->cuts[i].result->piece_count;
         weights_start += job->cuts[i].result->origins.weights_count;
     }
+    if (only) leave_arrays(only->result);
 done:
     return status;
 }

@@ -28,11 +28,12 @@ static rbl_status prepare_bone(
     const int32_t(*faces)[3] = rbli_collection_read(in, "face", "vertices", RBL_INT32_3);
     rbl_status status = RBL_OK;
 
-    cut->triangles = rbli_alloc(ctx, (size_t)face_count, sizeof *cut->triangles);
-    RBL_TRY_ALLOC(cut->triangles);
-    for (int32_t f = 0; f < face_count; f++)
-        for (int k = 0; k < 3; k++)
-            cut->triangles[f][k] = faces[face_start + f][k] - vertex_start;
+    if (vertex_start > 0) {
+        RBL_TRY_ALLOC(cut->triangles = rbli_alloc(ctx, (size_t)face_count, sizeof *cut->triangles));
+        for (int32_t f = 0; f < face_count; f++)
+            for (int k = 0; k < 3; k++)
+                cut->triangles[f][k] = faces[face_start + f][k] - vertex_start;
+    }
     cut->moved = !rbli_affine_is_identity(world);
     if (cut->moved) {
         if (!rbli_affine_invert(world, cut->inverse))
@@ -44,7 +45,8 @@ static rbl_status prepare_bone(
             rbli_affine_point(world, positions[vertex_start + v], cut->positions[v]);
     }
     cut->mesh = (rbli_mesh_view){cut->moved ? (const double(*)[3])cut->positions : positions + vertex_start,
-        (size_t)vertex_count, (const int32_t(*)[3])cut->triangles, (size_t)face_count};
+        (size_t)vertex_count, cut->triangles ? (const int32_t(*)[3])cut->triangles : faces + face_start,
+        (size_t)face_count};
 done:
     return status;
 }

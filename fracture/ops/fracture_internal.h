@@ -15,7 +15,7 @@ typedef struct bone_cut {
     double (*positions)[3];
     double inverse[16];         /* world → bone, when moved */
     rbli_mesh_view mesh;        /* world space */
-    int32_t (*triangles)[3];    /* of the mesh, from vertex 0 of the geometry */
+    int32_t (*triangles)[3];    /* of the mesh, when the geometry's first vertex is not 0 */
     rbli_cell_complex *complex; /* own, or NULL for the shared one */
     rbli_cell_complex *gapless; /* likewise, before grout; NULL without */
     rbli_cut_result *result;

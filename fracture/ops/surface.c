@@ -85,6 +85,24 @@ static void carry_corner(const corner_job *job, size_t face, int corner, const d
     memcpy(out, (const char *)job->old + (size_t)source[best] * job->bytes, job->bytes);
 }
 
+/// Three elements; the usual sizes without a call.
+static inline void copy_corners(char *to, const char *from, size_t bytes)
+{
+    switch (bytes) {
+    case sizeof(float[2]):
+        memcpy(to, from, 3 * sizeof(float[2]));
+        break;
+    case sizeof(float[3]):
+        memcpy(to, from, 3 * sizeof(float[3]));
+        break;
+    case sizeof(float[4]):
+        memcpy(to, from, 3 * sizeof(float[4]));
+        break;
+    default:
+        memcpy(to, from, 3 * bytes);
+    }
+}
+
 static rbl_status carry_corners(
     rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
 {
@@ -94,11 +112,14 @@ static rbl_status carry_corners(
     const corner_job *job = user;
     for (size_t face = begin; face < end; face++) {
         int32_t old_face = job->map->face_source[face];
-        if (old_face < 0) continue;
+        if (old_face < 0) {
+            memset(job->out + face * 3 * job->bytes, 0, 3 * job->bytes);
+            continue;
+        }
         int32_t row = job->map->weights_index[face];
         if (row < 0) {
-            memcpy(job->out + face * 3 * job->bytes,
-                (const char *)job->old + (size_t)old_face * 3 * job->bytes, 3 * job->bytes);
+            copy_corners(job->out + face * 3 * job->bytes,
+                (const char *)job->old + (size_t)old_face * 3 * job->bytes, job->bytes);
             continue;
         }
         for (int corner = 0; corner < 3; corner++)
@@ -111,6 +132,7 @@ static rbl_status replace_corners(
     rbl_context *ctx, const rbl_collection *old, rbl_collection *made, const rbli_surface_map *map)
 {
     rbl_status status = RBL_OK;
+    rbli_buffer *carried = NULL;
     rbli_collection_remove_group(made, "corner");
     RBL_TRY(rbli_collection_resize(ctx, made, "corner", map->face_count * 3));
     for (size_t i = 0; i < rbli_collection_attribute_count(old, "corner"); i++) {
@@ -119,14 +141,18 @@ static rbl_status replace_corners(
         if (rbli_buffer_is_list(buffer)) continue; /* a list has no meaning between corners */
         rbl_type type = rbli_buffer_type(buffer);
         void *out;
-        RBL_TRY(rbli_collection_write(ctx, made, "corner", name, type, &out));
+        RBL_TRY(rbli_buffer_create_unset(ctx, type, map->face_count * 3, &out, &carried));
         corner_job job = {
             .map = map, .old = rbli_buffer_data(buffer), .out = out, .bytes = rbl_type_bytes(type)};
         job.components = float_components(type, &job.is_double);
         job.normal = type == RBL_FLOAT_3 && strcmp(name, "normal") == 0;
         RBL_TRY(rbli_parallel_for(ctx, map->face_count, FACE_GRAIN, carry_corners, &job));
+        RBL_TRY(rbli_collection_set(ctx, made, "corner", name, carried));
+        rbli_buffer_release(carried);
+        carried = NULL;
     }
 done:
+    rbli_buffer_release(carried);
     return status;
 }
 
@@ -165,6 +191,22 @@ done:
     return status;
 }
 
+/// Sets an attribute to a copy of `values`, one for each element of the group.
+static rbl_status set_copy(rbl_context *ctx, rbl_collection *collection, const char *group, const char *name,
+    rbl_type type, const void *values, size_t bytes)
+{
+    rbl_status status = RBL_OK;
+    rbli_buffer *buffer = NULL;
+    size_t count = rbli_collection_size(collection, group);
+    void *out;
+    RBL_TRY(rbli_buffer_create_unset(ctx, type, count, &out, &buffer));
+    RBL_TRY(rbli_copy_polled(ctx, out, values, count * bytes));
+    RBL_TRY(rbli_collection_set(ctx, collection, group, name, buffer));
+done:
+    rbli_buffer_release(buffer);
+    return status;
+}
+
 rbl_status rbli_surface_replace(rbl_context *ctx, rbl_collection *collection, const rbli_surface_map *map)
 {
     rbl_status status = RBL_OK;
@@ -172,13 +214,13 @@ rbl_status rbli_surface_replace(rbl_context *ctx, rbl_collection *collection, co
     RBL_TRY(rbli_collection_copy(ctx, collection, &old));
     const int32_t(*old_faces)[3] = rbli_collection_read(old, "face", "vertices", RBL_INT32_3);
 
+    rbli_collection_remove(collection, "vertex", "position");
     RBL_TRY(rbli_collection_gather(ctx, collection, "vertex", map->vertex_source, map->vertex_count));
-    void *out;
-    RBL_TRY(rbli_collection_write(ctx, collection, "vertex", "position", RBL_VEC3, &out));
-    RBL_TRY(rbli_copy_polled(ctx, out, map->positions, map->vertex_count * sizeof *map->positions));
+    RBL_TRY(set_copy(
+        ctx, collection, "vertex", "position", RBL_VEC3, map->positions, sizeof *map->positions));
+    rbli_collection_remove(collection, "face", "vertices");
     RBL_TRY(rbli_collection_gather(ctx, collection, "face", map->face_source, map->face_count));
-    RBL_TRY(rbli_collection_write(ctx, collection, "face", "vertices", RBL_INT32_3, &out));
-    RBL_TRY(rbli_copy_polled(ctx, out, map->faces, map->face_count * sizeof *map->faces));
+    RBL_TRY(set_copy(ctx, collection, "face", "vertices", RBL_INT32_3, map->faces, sizeof *map->faces));
     RBL_TRY(replace_corners(ctx, old, collection, map));
     RBL_TRY(blend_new_vertices(ctx, old, collection, map, old_faces));
 done:
