@@ -187,11 +187,28 @@ static rbl_status read_corner(obj_reader *reader, obj_corner *corner)
     return read_index(reader, "normal", reader->normals.count / 3, &corner->normal);
 }
 
+/// A triangle of vertex indices alone, the rest of whose line is `bytes`.
+static rbl_status add_triangle(obj_reader *reader, const int32_t indices[3], size_t bytes)
+{
+    rbl_status status = RBL_OK;
+    rbli_file_polygon polygon = {reader->corners.count, reader->scan.line, 0, reader->material};
+    RBL_TRY(rbli_array_reserve(reader->ctx, &reader->corners, 3));
+    for (int k = 0; k < 3; k++)
+        reader->corners.data[reader->corners.count++] = (obj_corner){indices[k] - 1, -1, -1};
+    RBL_TRY(rbli_array_push(reader->ctx, &reader->polygons, polygon));
+    reader->scan.at += bytes;
+done:
+    return status;
+}
+
 static rbl_status read_face(obj_reader *reader)
 {
     rbl_context *ctx = reader->ctx;
     rbli_scan *scan = &reader->scan;
     rbl_status status = RBL_OK;
+    int32_t indices[3];
+    size_t bytes = rbli_scan_indices(scan, indices);
+    if (bytes > 0 && indices[0] && indices[1] && indices[2]) return add_triangle(reader, indices, bytes);
     rbli_file_polygon polygon = {reader->corners.count, scan->line, 0, reader->material};
     for (;;) {
         skip_blanks(scan);
@@ -272,8 +289,12 @@ static rbl_status read_statement(obj_reader *reader)
         "res", "call", "csh"};
     rbli_scan *scan = &reader->scan;
     rbli_scan saved = *scan;
-    const char *word;
-    size_t length = rbli_scan_word(scan, &word);
+    const char *word = scan->at;
+    size_t length = 1;
+    if (scan->end - word > 1 && word[1] == ' ' && !rbli_is_line_end(*word))
+        scan->at++;
+    else
+        length = rbli_scan_word(scan, &word);
     rbl_status status = RBL_OK;
     if (length == 0 || *word == '#') {
         rbli_scan_line(scan);

@@ -23,26 +23,38 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/// Digits at *at, appended to a decimal number, which may wrap; *at moves behind them. Eight at a time (Lemire,
-/// Number parsing at a gigabyte per second, 2021): digits are found and their values added up in one word.
+static const uint64_t ZEROS = 0x3030303030303030u;
+
+/// How many of eight characters are digits, from the first on (Lemire, Number parsing at a gigabyte per second,
+/// 2021).
+static inline int count_digits(uint64_t word)
+{
+    /* A byte that is no digit has its top bit set by one of the two, unless a lower byte, which then is no digit
+     * either, borrowed or carried. */
+    uint64_t others = ((word + 0x4646464646464646u) | (word - ZEROS) | word) & 0x8080808080808080u;
+    return others ? __builtin_ctzll(others) / 8 : 8;
+}
+
+/// The number that the first 1 … 8 digits of a word are.
+static inline uint64_t value_of_digits(uint64_t word, int count)
+{
+    word = (word - ZEROS) << (64 - 8 * count); /* zeros go in front */
+    word = word * 10 + (word >> 8);
+    return ((word & 0x000000ff000000ffu) * 0x000f424000000064u +
+               (word >> 16 & 0x000000ff000000ffu) * 0x0000271000000001u) >>
+           32;
+}
+
+/// Digits at *at, appended to a decimal number, which may wrap; *at moves behind them.
 static inline uint64_t scan_digits(const char **at, const char *end, uint64_t value)
 {
     const char *p = *at;
-    const uint64_t zeros = 0x3030303030303030u, tops = 0x8080808080808080u;
     while (end - p >= 8) {
         uint64_t word;
         memcpy(&word, p, sizeof word);
-        /* A byte that is no digit has its top bit set by one of the two, unless a lower byte, which then is no
-         * digit either, borrowed or carried. */
-        uint64_t others = ((word + 0x4646464646464646u) | (word - zeros) | word) & tops;
-        int count = others ? __builtin_ctzll(others) / 8 : 8;
+        int count = count_digits(word);
         if (count == 0) break;
-        word = (word - zeros) << (64 - 8 * count); /* zeros go in front */
-        word = word * 10 + (word >> 8);
-        word = ((word & 0x000000ff000000ffu) * 0x000f424000000064u +
-                   (word >> 16 & 0x000000ff000000ffu) * 0x0000271000000001u) >>
-               32;
-        value = value * powers_of_ten[count] + word;
+        value = value * powers_of_ten[count] + value_of_digits(word, count);
         p += count;
         if (count < 8) {
             *at = p;
@@ -152,8 +164,37 @@ static bool scan_special(const char **at, const char *end, double sign, double *
     return true;
 }
 
+/// "-12.3456789": what most numbers are, before a blank or the end of a line. Fewer than eight digits before the
+/// point, at most ten behind it. @return false: any other text
+static inline bool scan_plain(const char **at, const char *end, double *out)
+{
+    const char *p = *at;
+    uint64_t word;
+    if (end - p < 32) return false;
+    bool negative = *p == '-';
+    p += negative;
+    memcpy(&word, p, sizeof word);
+    int count = count_digits(word);
+    if (count == 0 || count == 8 || p[count] != '.') return false;
+    uint64_t mantissa = value_of_digits(word, count);
+    p += count + 1;
+    memcpy(&word, p, sizeof word);
+    count = count_digits(word);
+    if (count == 0) return false;
+    mantissa = mantissa * powers_of_ten[count] + value_of_digits(word, count);
+    p += count;
+    for (; count >= 8 && count < 10 && is_digit(*p); count++)
+        mantissa = mantissa * 10 + (uint64_t)(*p++ - '0');
+    if ((*p != ' ' && *p != '\n') || mantissa >= (uint64_t)1 << 53) return false;
+    double value = (double)mantissa / (double)powers_of_ten[count];
+    *out = negative ? -value : value;
+    *at = p;
+    return true;
+}
+
 bool rbli_scan_double(const char **at, const char *end, double *out)
 {
+    if (scan_plain(at, end, out)) return true;
     const char *p = *at;
     bool negative = p < end && *p == '-';
     if (p < end && (*p == '-' || *p == '+')) p++;
@@ -214,6 +255,22 @@ bool rbli_scan_double(const char **at, const char *end, double *out)
     *out = negative ? -value : value;
     *at = p;
     return true;
+}
+
+size_t rbli_scan_indices(const rbli_scan *scan, int32_t out[3])
+{
+    const char *p = scan->at;
+    if (scan->end - p < 32) return 0;
+    for (int k = 0; k < 3; k++) {
+        uint64_t word;
+        if (*p++ != ' ') return 0;
+        memcpy(&word, p, sizeof word);
+        int count = count_digits(word);
+        if (count == 0 || count == 8) return 0;
+        out[k] = (int32_t)value_of_digits(word, count);
+        p += count;
+    }
+    return *p == '\n' ? (size_t)(p - scan->at) : 0;
 }
 
 bool rbli_scan_int(const char **at, const char *end, int64_t *out)

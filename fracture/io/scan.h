@@ -22,6 +22,10 @@ bool rbli_scan_double(const char **at, const char *end, double *out);
 /// Reads a decimal integer with an optional sign; false where there is none or where it exceeds int64.
 bool rbli_scan_int(const char **at, const char *end, int64_t *out);
 
+/// Looks for " 12 3 456" before LF: three numbers of at most seven digits, each behind one blank. @return bytes up
+/// to the line's end, 0 for any other text
+size_t rbli_scan_indices(const rbli_scan *scan, int32_t out[3]);
+
 static inline bool rbli_is_line_end(char c)
 {
     return c == '\n' || c == '\r';

@@ -16,6 +16,15 @@ static void check_number(const char *text)
         print_error("%s: %.17g, not %.17g\n", text, ours, theirs);
         fail();
     }
+    /* With text behind it, a number may be read by words of eight characters. */
+    char line[200];
+    double again;
+    if (strlen(text) > 100) return;
+    snprintf(line, sizeof line, "%s %*s\n", text, 40, "-1.5");
+    at = line;
+    assert_true(rbli_scan_double(&at, line + strlen(line), &again));
+    assert_int_equal(at - line, strlen(text));
+    assert_memory_equal(&again, &ours, sizeof ours);
 }
 
 static void numbers_are_rounded_correctly(void **state)
@@ -45,7 +54,7 @@ static void random_numbers_are_rounded_correctly(void **state)
         rbli_rng rng = rbli_rng_make(seed, RBLI_RNG_TEST, i);
         char text[64];
         uint64_t bits = (uint64_t)rbli_rng_u32(&rng) << 32 | rbli_rng_u32(&rng);
-        switch (i % 4) {
+        switch (i % 5) {
         case 0: {
             double value;
             memcpy(&value, &bits, sizeof value);
@@ -53,6 +62,10 @@ static void random_numbers_are_rounded_correctly(void **state)
             snprintf(text, sizeof text, "%.17g", value);
             break;
         }
+        case 4:
+            snprintf(text, sizeof text, "%.*f", (int)rbli_rng_below(&rng, 14),
+                (rbli_rng_double(&rng) - 0.5) * (double)(bits >> (32 + rbli_rng_below(&rng, 32))));
+            break;
         case 1:
             snprintf(
                 text, sizeof text, "%.*g", 1 + (int)rbli_rng_below(&rng, 19), rbli_rng_double(&rng) * 1000);
@@ -67,6 +80,45 @@ static void random_numbers_are_rounded_correctly(void **state)
         }
         }
         check_number(text);
+    }
+}
+
+static void lines_of_three_indices(void **state)
+{
+    (void)state;
+    uint32_t seed = 21;
+    print_message("seed %u\n", seed);
+    for (uint64_t i = 0; i < 20000; i++) {
+        rbli_rng rng = rbli_rng_make(seed, RBLI_RNG_TEST, i);
+        char text[200];
+        int32_t wanted[3], found[3];
+        for (int k = 0; k < 3; k++)
+            wanted[k] = (int32_t)(rbli_rng_u32(&rng) % 10000000 >> rbli_rng_below(&rng, 24));
+        int length = snprintf(text, sizeof text, " %d %d %d", wanted[0], wanted[1], wanted[2]);
+        snprintf(text + length, sizeof text - (size_t)length, "\n%40s\n", "x");
+        rbli_scan scan = {text, text + strlen(text), 1};
+        assert_int_equal(rbli_scan_indices(&scan, found), length);
+        assert_memory_equal(found, wanted, sizeof found);
+        /* One character otherwise: something else, or other numbers of as many characters. */
+        int at = (int)rbli_rng_below(&rng, (uint32_t)length + 1);
+        text[at] = "/-\t.\r\\ "[rbli_rng_below(&rng, 7)];
+        size_t bytes = rbli_scan_indices(&scan, found);
+        if (bytes == 0) continue;
+        int all = 0;
+        assert_int_equal(sscanf(text, "%d %d %d%n", &wanted[0], &wanted[1], &wanted[2], &all), 3);
+        assert_int_equal(bytes, all);
+        assert_int_equal(text[bytes], '\n');
+        assert_memory_equal(found, wanted, sizeof found);
+    }
+    static const char *const others[] = {
+        " 1 2 3", " 1 2 3\n", "  1 2 3\n", " 12345678 2 3\n", " 1 2 3 4\n", " 1 2\n"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        char text[200];
+        int32_t found[3];
+        snprintf(
+            text, sizeof text, "%s%s", others[i], i < 2 ? "" : "                                        ");
+        rbli_scan scan = {text, text + strlen(text), 1};
+        assert_int_equal(rbli_scan_indices(&scan, found), 0);
     }
 }
 
@@ -137,6 +189,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(numbers_are_rounded_correctly),
         cmocka_unit_test(random_numbers_are_rounded_correctly),
+        cmocka_unit_test(lines_of_three_indices),
         cmocka_unit_test(special_values_and_what_is_no_number),
         cmocka_unit_test(the_locale_of_the_process_does_not_matter),
         cmocka_unit_test(integers_do_not_wrap),
