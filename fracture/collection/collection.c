@@ -457,8 +457,8 @@ rbl_status rbli_collection_gather(
     if (!buffers) return RBL_ERR_NO_MEMORY;
     for (size_t i = 0; i < found->attribute_count; i++) {
         rbl_status status = rbli_cancelled(ctx) ? RBL_ERR_CANCELLED
-                                                : rbli_buffer_gather_checked(ctx,
-                                                      found->attributes[i].buffer, source, count, &buffers[i]);
+                                                : rbli_buffer_gather_checked(ctx, found->attributes[i].buffer,
+                                                      source, count, &buffers[i]);
         if (status != RBL_OK) {
             free_buffers(ctx, buffers, i);
             return status;

@@ -167,7 +167,8 @@ static rbl_status join_clean(repair *r)
         int32_t parent = shell_of[t]; /* before t, so it has its number */
         if (parent == t) {
             shell_of[t] = (int32_t)r->shells.count;
-            RBL_TRY(rbli_array_push(r->ctx, &r->shells, ((repair_shell){.orientable = true, .closed = true})));
+            RBL_TRY(
+                rbli_array_push(r->ctx, &r->shells, ((repair_shell){.orientable = true, .closed = true})));
         } else {
             shell_of[t] = shell_of[parent];
         }

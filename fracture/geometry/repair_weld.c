@@ -67,8 +67,7 @@ static void sort_run(const repair_point *positions, rbli_keyed *keys, size_t cou
 }
 
 /// Sorts by one coordinate, and runs of equal ones by the next.
-static rbl_status sort_by_axis(
-    const repair *r, rbli_keyed *keys, rbli_keyed *scratch, size_t count, int axis)
+static rbl_status sort_by_axis(const repair *r, rbli_keyed *keys, rbli_keyed *scratch, size_t count, int axis)
 {
     for (size_t i = 0; i < count; i++) {
         if (rbli_poll(r->ctx, i + 1) != RBL_OK) return RBL_ERR_CANCELLED;

@@ -62,7 +62,7 @@ typedef struct primitive {
 /// One or more pieces with the same geometry.
 typedef struct glb_mesh {
     size_t first_primitive, primitive_count;
-    size_t bone; /* the first with it gives the name */
+    size_t bone;     /* the first with it gives the name */
     rbli_hash hash;  /* of a part of its bytes */
     rbli_hash whole; /* of all, once is_hashed */
     bool is_hashed;

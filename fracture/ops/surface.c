@@ -216,8 +216,8 @@ rbl_status rbli_surface_replace(rbl_context *ctx, rbl_collection *collection, co
 
     rbli_collection_remove(collection, "vertex", "position");
     RBL_TRY(rbli_collection_gather(ctx, collection, "vertex", map->vertex_source, map->vertex_count));
-    RBL_TRY(set_copy(
-        ctx, collection, "vertex", "position", RBL_VEC3, map->positions, sizeof *map->positions));
+    RBL_TRY(
+        set_copy(ctx, collection, "vertex", "position", RBL_VEC3, map->positions, sizeof *map->positions));
     rbli_collection_remove(collection, "face", "vertices");
     RBL_TRY(rbli_collection_gather(ctx, collection, "face", map->face_source, map->face_count));
     RBL_TRY(set_copy(ctx, collection, "face", "vertices", RBL_INT32_3, map->faces, sizeof *map->faces));
