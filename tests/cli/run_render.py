@@ -19,6 +19,24 @@ CUT = """{"rubble": 1, "vars": {"mesh": {"type": "path", "default": "%s"}}, "nod
         "params": {"planes": [{"point": [0, 0.2, 0], "normal": [0, 1, 0]}]}}}}""" % VASE
 
 
+def chunks(path):
+    """Names and data of a PNG's chunks, with right checksums."""
+    data, at = open(path, "rb").read(), 8
+    while at < len(data):
+        size, name = struct.unpack_from(">I4s", data, at)
+        part = data[at + 8:at + 8 + size]
+        assert struct.unpack_from(">I", data, at + 8 + size)[0] == zlib.crc32(name + part)
+        yield name, part
+        at += size + 12
+
+
+def write_png(path, head, data):
+    with open(path, "wb") as f:
+        f.write(b"\x89PNG\r\n\x1a\n")
+        for name, part in [*head, (b"IDAT", data), (b"IEND", b"")]:
+            f.write(struct.pack(">I", len(part)) + name + part + struct.pack(">I", zlib.crc32(name + part)))
+
+
 def pixels(path):
     """(width, height, rows of RGB bytes) of an 8-bit RGB PNG."""
     data, at, packed = open(path, "rb").read(), 8, b""
@@ -109,12 +127,38 @@ class Tests:
         self.refuses("refuses a graph that is not there", 1, "there is no connection graph", "cut.json", "--graph", "connections", *SMALL)
         self.refuses("refuses colours that are not known", 1, "a Proximity node", "cut.json", "--by", "contacts", *SMALL)
 
+    def animation(self, pictures):
+        """An .apng taken apart again must be the pictures."""
+        for palette in ((), ("--palette", "16")):
+            code, out, err = self.run("cut.json", "--turntable", "4", "-o", "turn.apng", *palette, *SMALL)
+            self.check("writes an .apng", code == 0 and out == "turn.apng\n" and 'error' not in err, out + err)
+            found = list(chunks(self.path("turn.apng")))
+            names = [name for name, _ in found]
+            order = [b"fcTL", b"IDAT"] + 3 * [b"fcTL", b"fdAT"]
+            self.check("has its chunks in order", [n for n in names if n in (b"fcTL", b"IDAT", b"fdAT")] == order and
+                names[0] == b"IHDR" and names[-1] == b"IEND" and names.count(b"acTL") == 1 and
+                names.index(b"acTL") < names.index(b"IDAT"), str(names))
+            numbers = [struct.unpack_from(">I", data)[0] for name, data in found if name in (b"fcTL", b"fdAT")]
+            self.check("numbers them", numbers == list(range(7)), str(numbers))
+            control = [struct.unpack(">8xIIHHBB", data[4:12].rjust(16, b"\0") + data[20:26]) for name, data in found if name == b"fcTL"]
+            self.check("shows each picture for 1/24 s", set(control) == {(48, 36, 1, 24, 0, 0)} and
+                dict(found)[b"acTL"] == struct.pack(">II", 4, 0), str(control))
+            head = [c for c in found if c[0] in (b"IHDR", b"PLTE")]
+            frames = [data[4:] if name == b"fdAT" else data for name, data in found if name in (b"IDAT", b"fdAT")]
+            if palette:
+                self.check("has a palette", len(dict(found)[b"PLTE"]) <= 48 and
+                    all(len(zlib.decompress(f)) == len(zlib.decompress(frames[0])) for f in frames))
+            for frame, picture in () if palette else zip(frames, pictures):
+                write_png(self.path("frame.png"), head, frame)
+                self.check("holds the pictures", pixels(self.path("frame.png")) == picture)
+
     def turntable(self):
         code, out, err = self.run("cut.json", "--turntable", "4", "-o", "turn/%02d.png", *SMALL)
         names = [f"turn/{i:02d}.png" for i in range(4)]
         self.check("turns", code == 0 and out.split() == names and 'error' not in err, out + err)
         frames = [open(self.path(n), "rb").read() for n in names]
         self.check("each frame differs from the next", all(a != b for a, b in zip(frames, frames[1:])))
+        self.animation([pixels(self.path(n)) for n in names])
         code, out, err = self.run("cut.json", "--turntable", "2", "--view", "front", *SMALL)
         self.check("numbers the default name", code == 0 and out.split() == ["cut_000.png", "cut_001.png"], out + err)
         self.refuses("refuses two numbers", 2, "takes one number", "cut.json", "--turntable", "2", "-o", "%d_%d.png", *SMALL)

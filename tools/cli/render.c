@@ -13,7 +13,9 @@
 #include "tools/cli/cli.h"
 #include "tools/cli/files.h"
 #include "tools/cli/model.h"
+#include "tools/cli/render_apng.h"
 #include "tools/cli/render_asset.h"
+#include "tools/cli/render_palette.h"
 
 typedef enum hull_mode { HULLS_NONE, HULLS_EDGES, HULLS_SOLID } hull_mode;
 typedef enum graph_mode { GRAPH_NONE, GRAPH_CONTACTS, GRAPH_CONNECTIONS } graph_mode;
@@ -25,6 +27,7 @@ typedef struct settings {
     hull_mode hulls;
     graph_mode graph;
     size_t palette, frames; /* frames 0: one picture */
+    bool animated;          /* frames go into one file */
     render_options options;
 } settings;
 
@@ -100,6 +103,12 @@ static void interpret(const char *by, const char *hulls, const char *graph, sett
     s->look.line_scale = (float)fmin(fmax(700 / smaller, 0.5), 4);
 }
 
+static bool has_ending(const char *name, const char *ending)
+{
+    size_t length = strlen(name), own = strlen(ending);
+    return length > own && strcasecmp(name + length - own, ending) == 0;
+}
+
 /* @return −1 to go on, else an exit code */
 static int parse_arguments(int argc, char **argv, settings *s)
 {
@@ -129,7 +138,7 @@ static int parse_arguments(int argc, char **argv, settings *s)
             "line; anchored bones are red"},
         {"turntable", CLI_NUMBER, &frames, "N",
             "N pictures of a whole turn, -o NAME_%03d.png (default: FILE's name); the folder is made when it "
-            "is missing",
+            "is missing; with -o NAME.apng one animated file, 24 pictures a second",
             .least = 2, .most = 10000},
         {"view", CLI_TEXT, &view, "VIEW",
             "corner (default), front, back, left, right, top, or AZIMUTH,ELEVATION in degrees"},
@@ -151,7 +160,7 @@ static int parse_arguments(int argc, char **argv, settings *s)
             "graph (.json .jsonc).",
         .examples = "rubble render out/vase.rbl -o vase.png --explode 0.3\n"
                     "rubble render out/wall.rbl --graph connections --view front\n"
-                    "rubble render out/wall.rbl --turntable 48 -o turn/%03d.png --size 640x480",
+                    "rubble render out/wall.rbl --turntable 48 -o turn.apng --size 640x480",
         .takes = "MODEL",
         .options = options,
         .arguments = &s->file,
@@ -171,6 +180,7 @@ static int parse_arguments(int argc, char **argv, settings *s)
         return EXIT_USAGE;
     }
     s->frames = (size_t)frames;
+    s->animated = s->frames > 0 && s->output && has_ending(s->output, ".apng");
     s->look.level = (int32_t)level;
     s->palette = (size_t)palette;
     s->options.samples = (int)samples;
@@ -245,18 +255,23 @@ static bool make_folder(const char *name)
 
 /* ---- Pictures ---- */
 
+/* png NULL: out of memory. */
+static int write_file(const char *path, const void *png, size_t bytes)
+{
+    if (!png) cli_error("%s: out of memory", path);
+    if (!png || !cli_write_file(path, png, bytes)) return EXIT_FILE;
+    printf("%s\n", path);
+    fflush(stdout);
+    return EXIT_DONE;
+}
+
 static int write_picture(const char *path, const unsigned char *rgb, const settings *s)
 {
     size_t bytes = 0;
     void *png = render_encode_png(rgb, s->options.width, s->options.height, s->palette, &bytes);
-    if (!png) cli_error("%s: out of memory", path);
-    bool good = png && cli_write_file(path, png, bytes);
-    if (good) {
-        printf("%s\n", path);
-        fflush(stdout);
-    }
+    int code = write_file(path, png, bytes);
     free(png);
-    return good ? EXIT_DONE : EXIT_FILE;
+    return code;
 }
 
 typedef struct picture {
@@ -280,16 +295,61 @@ static const char *make_picture(const render_asset *a, const settings *s, pictur
     return p->triangles ? NULL : "out of memory";
 }
 
+/* @return NULL, or what is wrong */
+static const char *draw_frame(const picture *p, const settings *s, size_t frame, unsigned char *rgb)
+{
+    render_options options = s->options;
+    options.azimuth_deg += 360.0 * (double)frame / (double)s->frames;
+    return render_image(p->triangles, p->triangle_count, &options, rgb);
+}
+
+/* Joins pictures, which have the colours of one palette where one is asked for. @return false when out of memory */
+static bool join_frames(const settings *s, const unsigned char *rgb, render_apng *out)
+{
+    size_t pixels = s->options.width * s->options.height, count = 0;
+    unsigned char palette[256][3] = {{0}}, *index = s->palette ? malloc(pixels * s->frames) : NULL;
+    bool good = !s->palette ||
+                (index && render_choose_palette(rgb, pixels * s->frames, s->palette, palette, &count, index));
+    for (size_t i = 0; good && i < s->frames; i++) {
+        size_t bytes = 0;
+        void *png =
+            index ? render_encode_indexed(
+                        index + i * pixels, s->options.width, s->options.height, palette, count, &bytes)
+                  : render_encode_png(rgb + 3 * i * pixels, s->options.width, s->options.height, 0, &bytes);
+        good = png && render_apng_add(out, png, bytes);
+        free(png);
+    }
+    free(index);
+    return good;
+}
+
+static int draw_animation(const picture *p, const settings *s, const char *output)
+{
+    enum { FRAMES_PER_SECOND = 24 };
+    render_apng out = {.frames = (uint32_t)s->frames, .frames_per_second = FRAMES_PER_SECOND};
+    size_t bytes = 3 * s->options.width * s->options.height;
+    unsigned char *rgb = bytes <= SIZE_MAX / s->frames ? malloc(bytes * s->frames) : NULL;
+    const char *problem = rgb ? NULL : "out of memory";
+    for (size_t i = 0; i < s->frames && !problem; i++)
+        problem = draw_frame(p, s, i, rgb + i * bytes);
+    if (!problem && !join_frames(s, rgb, &out)) problem = "out of memory";
+    int code = EXIT_EVALUATION;
+    if (problem)
+        cli_error("%s: %s", s->file, problem);
+    else
+        code = write_file(output, out.bytes, out.count);
+    free(out.bytes);
+    free(rgb);
+    return code;
+}
+
 static int draw_frames(const picture *p, const settings *s, const char *pattern, unsigned char *rgb)
 {
     int code = EXIT_DONE;
     if (!make_folder(pattern)) return EXIT_FILE;
     for (size_t i = 0; i < s->frames && code == EXIT_DONE; i++) {
-        render_options options = s->options;
-        options.azimuth_deg += 360.0 * (double)i / (double)s->frames;
         char *name = frame_name(pattern, i);
-        const char *problem =
-            name ? render_image(p->triangles, p->triangle_count, &options, rgb) : "out of memory";
+        const char *problem = name ? draw_frame(p, s, i, rgb) : "out of memory";
         if (problem) cli_error("%s: %s", s->file, problem);
         code = problem ? EXIT_EVALUATION : write_picture(name, rgb, s);
         free(name);
@@ -318,7 +378,9 @@ static int draw(const rbl_collection *collection, settings *s, const char *outpu
     if (problem)
         cli_error("%s: %s", s->file, problem);
     else
-        code = s->frames ? draw_frames(&p, s, output, rgb) : draw_one(&p, s, output, rgb);
+        code = s->animated ? draw_animation(&p, s, output)
+               : s->frames ? draw_frames(&p, s, output, rgb)
+                           : draw_one(&p, s, output, rgb);
     free(p.triangles);
     free(p.lines);
     free(rgb);
@@ -340,7 +402,8 @@ static bool frames_would_replace(const rbl_graph *graph, const char *pattern, si
 
 static int load_and_draw(rbl_engine *engine, settings *s)
 {
-    char *output = s->frames   ? frame_pattern(s)
+    bool numbered = s->frames && !s->animated;
+    char *output = numbered    ? frame_pattern(s)
                    : s->output ? strdup(s->output)
                                : cli_name_with_ending(s->file, ".png");
     if (!output) return EXIT_USAGE;
@@ -348,10 +411,11 @@ static int load_and_draw(rbl_engine *engine, settings *s)
     cli_model_request request = {.file = s->file,
         .node = s->node,
         .pairs = &s->pairs,
-        .output = s->frames ? NULL : output,
+        .output = numbered ? NULL : output,
         .least = RBL_WARNING};
     int code = cli_load_model(engine, &request, &model);
-    if (code == EXIT_DONE && frames_would_replace(model.graph, output, s->frames)) code = EXIT_USAGE;
+    if (code == EXIT_DONE && numbered && frames_would_replace(model.graph, output, s->frames))
+        code = EXIT_USAGE;
     if (code == EXIT_DONE) code = draw(model.collection, s, output);
     cli_free_model(&model);
     free(output);

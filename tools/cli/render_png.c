@@ -9,32 +9,42 @@
 #include "tools/cli/render_palette.h"
 #include "tools/cli/render_scene.h"
 
-void *render_encode_png(const unsigned char *rgb, size_t width, size_t height, size_t colours, size_t *bytes)
+/* palette: NULL for rows of RGB. */
+static void *encode(const unsigned char *rows, size_t width, size_t height, unsigned char palette[256][3],
+    size_t colours, size_t *bytes)
 {
-    unsigned char palette[256][3] = {{0}}, *index = NULL;
-    void *png = NULL;
     png_image image;
     memset(&image, 0, sizeof image);
     image.version = PNG_IMAGE_VERSION;
     image.width = (png_uint_32)width;
     image.height = (png_uint_32)height;
-    image.format = PNG_FORMAT_RGB;
-    if (colours) {
-        size_t count;
-        index = malloc(width * height);
-        if (!index || !render_choose_palette(rgb, width * height, colours, palette, &count, index)) goto done;
-        image.format = PNG_FORMAT_RGB_COLORMAP;
-        image.colormap_entries = (png_uint_32)count;
-    }
+    image.format = palette ? PNG_FORMAT_RGB_COLORMAP : PNG_FORMAT_RGB;
+    image.colormap_entries = (png_uint_32)colours;
     png_alloc_size_t size = PNG_IMAGE_PNG_SIZE_MAX(image);
-    png = malloc(size);
-    const void *rows = index ? index : rgb;
-    if (png && !png_image_write_to_memory(&image, png, &size, 0, rows, 0, index ? palette : NULL)) {
+    void *png = malloc(size);
+    if (png && !png_image_write_to_memory(&image, png, &size, 0, rows, 0, palette)) {
         free(png);
         png = NULL;
     }
     *bytes = size;
-done:
+    return png;
+}
+
+void *render_encode_indexed(const unsigned char *index, size_t width, size_t height,
+    unsigned char palette[256][3], size_t colours, size_t *bytes)
+{
+    return encode(index, width, height, palette, colours, bytes);
+}
+
+void *render_encode_png(const unsigned char *rgb, size_t width, size_t height, size_t colours, size_t *bytes)
+{
+    unsigned char palette[256][3] = {{0}}, *index;
+    void *png = NULL;
+    size_t count;
+    if (!colours) return encode(rgb, width, height, NULL, 0, bytes);
+    index = malloc(width * height);
+    if (index && render_choose_palette(rgb, width * height, colours, palette, &count, index))
+        png = encode(index, width, height, palette, count, bytes);
     free(index);
     return png;
 }

@@ -43,6 +43,9 @@ const char *render_image(
 /// An 8-bit RGB picture as the bytes of a PNG file, freed by the caller; NULL when out of memory.
 /// @param colours  at most so many, 2 … 256, chosen to suit; 0: as many as there are
 void *render_encode_png(const unsigned char *rgb, size_t width, size_t height, size_t colours, size_t *bytes);
+/// The same of a picture whose pixels are numbers of the palette's colours.
+void *render_encode_indexed(const unsigned char *index, size_t width, size_t height,
+    unsigned char palette[256][3], size_t colours, size_t *bytes);
 
 /// A pleasant linear RGB colour from OKLCh (Ottosson 2020), clamped to what a screen can show.
 void render_colour(double lightness, double chroma, double hue_deg, float out[3]);
