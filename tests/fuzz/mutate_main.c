@@ -2,7 +2,8 @@
 /// that names the file and the place, or a mesh as mesh_file.h promises, in bounded memory and time.
 ///
 /// Variants run in a process of each format; a crash, a failed check or a hang is told with the number of the variant,
-/// which is written to a file, and the process goes on behind it. Exit 1 when there was one.
+/// which is written to a file, and the process goes on behind it. Exit 1 when there was one. RUBBLE_MUTATE_RANGE=FIRST-END
+/// takes a part of the variants, for several processes at a time.
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -23,7 +24,8 @@
 
 /* Fuzz targets that check what they read themselves: fuzz_NAME.c and its corpus. */
 #define TARGETS(use)                                                                                         \
-    use(cache_entry) use(format) use(graph) use(manifest) use(record) use(redis) use(request) use(set) use(text)
+    use(cache_entry) use(format) use(graph) use(manifest) use(record) use(redis) use(request) use(set)       \
+        use(text)
 #define DECLARE(name) int fuzz_##name(const uint8_t *bytes, size_t count);
 TARGETS(DECLARE)
 DECLARE(mtl)
@@ -270,9 +272,10 @@ static uint8_t *variant_of(
         s->bytes, s->count, number / seed_count, variants / seed_count, count);
 }
 
-static void run_variants(const format *f, const seed *seeds, size_t seed_count, size_t first, size_t variants)
+static void run_variants(
+    const format *f, const seed *seeds, size_t seed_count, size_t first, size_t end, size_t variants)
 {
-    for (size_t n = first; n < variants; n++) {
+    for (size_t n = first; n < end; n++) {
         size_t count = 0;
         uint8_t *bytes = variant_of(f, seeds, seed_count, n, variants, &count);
         REQUIRE(bytes != NULL);
@@ -327,11 +330,14 @@ static size_t try_format(const char *corpus, const format *f, size_t variants)
         printf("FAIL %s: no seeds\n", f->name);
         return 1;
     }
-    for (size_t first = 0; first < variants && faults < MOST_FAULTS;) {
+    size_t begin = 0, end = variants;
+    const char *range = getenv("RUBBLE_MUTATE_RANGE");
+    if (range && sscanf(range, "%zu-%zu", &begin, &end) == 2 && end > variants) end = variants;
+    for (size_t first = begin; first < end && faults < MOST_FAULTS;) {
         fflush(stdout);
         pid_t process = fork();
         if (process == 0) {
-            run_variants(f, seeds, seed_count, first, variants);
+            run_variants(f, seeds, seed_count, first, end, variants);
             exit(0);
         }
         int state = process > 0 ? watch(process) : 1 << 8;
@@ -348,7 +354,7 @@ static size_t try_format(const char *corpus, const format *f, size_t variants)
     struct rusage use;
     getrusage(RUSAGE_CHILDREN, &use);
     printf("%-6s %zu variants of %zu seeds: %zu read, %zu errors; at most %.2f s, %.1f MiB; %zu faults\n",
-        f->name, variants, seed_count, shared->meshes, shared->errors, shared->most_seconds,
+        f->name, end - begin, seed_count, shared->meshes, shared->errors, shared->most_seconds,
         (double)shared->most_bytes / 1048576, faults);
     if (f->by_child)
         printf("       rubble-import crashed on %zu and was stopped on %zu of them\n", shared->crashes,
