@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "fracture/base/hash.h"
+#include "fracture/io/number_text.h"
 #include "fracture/io/usda_writer.h"
 
 /* ---- text ---- */
@@ -32,12 +33,14 @@ static void put_number(usda_writer *w, double value, bool wide)
 
 static void put_tuple(usda_writer *w, const double *values, int count, bool wide)
 {
-    rbli_put_bytes(&w->text, "(", 1);
     for (int k = 0; k < count; k++) {
-        if (k) rbli_put_bytes(&w->text, ", ", 2);
-        put_number(w, values[k], wide);
+        char piece[RBLI_NUMBER_TEXT_BYTES + 4], *at = piece;
+        *at++ = k ? ',' : '(';
+        if (k) *at++ = ' ';
+        at += wide ? rbli_double_text(values[k], at) : rbli_float_text((float)values[k], at);
+        if (k + 1 == count) *at++ = ')';
+        rbli_put_bytes(&w->text, piece, (size_t)(at - piece));
     }
-    rbli_put_bytes(&w->text, ")", 1);
 }
 
 void rbli_usda_put_vector(usda_writer *w, size_t depth, const char *name, const double v[3], bool wide)
@@ -163,10 +166,23 @@ static void put_integers(usda_writer *w, const char *name, const uint32_t *value
 {
     rbli_put(&w->text, name);
     rbli_put(&w->text, " = [");
+    char part[1024], *at = part;
     for (size_t i = 0; i < count; i++) {
-        if (i) rbli_put_bytes(&w->text, ", ", 2);
-        rbli_put_size(&w->text, values[i]);
+        if (i) *at++ = ',', *at++ = ' ';
+        char digits[10];
+        size_t first = sizeof digits;
+        uint32_t value = values[i];
+        do {
+            digits[--first] = (char)('0' + value % 10);
+            value /= 10;
+        } while (value);
+        memcpy(at, digits + first, sizeof digits - first);
+        at += sizeof digits - first;
+        if (at - part < 1000) continue;
+        rbli_put_bytes(&w->text, part, (size_t)(at - part));
+        at = part;
     }
+    rbli_put_bytes(&w->text, part, (size_t)(at - part));
     rbli_put(&w->text, "]\n");
 }
 
