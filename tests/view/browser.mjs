@@ -1,6 +1,6 @@
 // The pages of `rubble view` in a real browser: browser.mjs CHROMIUM FOLDER URL [PICTURES]
 //
-// FOLDER holds wall.html, anchored.html, evil.html, many.html and bad.html (run_view.py makes them) and node_modules.
+// FOLDER holds wall.html, anchored.html, evil.html, many.html, bad.html and odd ones (run_view.py makes them) and node_modules.
 // URL is where `rubble view FOLDER/live.json --watch` serves its page.
 // PICTURES: a folder for screenshots. Prints a line a test, `N passed, N failed` last.
 
@@ -485,6 +485,26 @@ await test('two thousand pieces are a few draw calls, and only those that move c
     assert.deepEqual(page.complaints, [])
     await page.context().close()
 })
+
+for (const name of ['one', 'plain', 'huge'])
+    await test(`shows and breaks an odd asset: ${name}`, async () => {
+        page = await open(`${name}.html`, { viewport: { width: 480, height: 360 } })
+        await page.evaluate(() => window.rubbleView.setExplode(0.4))
+        assert.ok(await page.locator('#show-hulls').isDisabled(), 'there are hulls')
+        await picture(page, `odd-${name}`)
+        await page.keyboard.press('b')
+        await page.waitForFunction(() => window.rubbleView.breaking?.damage)
+        await page.keyboard.press('Space')
+        await page.evaluate(() => {
+            for (let i = 0; i < 30; i++) window.rubbleView.breaking.step()
+            window.rubbleView.breaking.placeBones(true)
+        })
+        const state = await inspect(page)
+        assert.ok(state.places.flat().every(Number.isFinite), 'a place is no number')
+        assert.ok(name === 'one' || state.broken.bodies > 1, `${state.broken.bodies} bodies`)
+        assert.deepEqual(page.complaints, [])
+        await page.context().close()
+    })
 
 await test('says that there is no WebGL', async () => {
     page = await open('wall.html', { before: 'HTMLCanvasElement.prototype.getContext = () => null' })

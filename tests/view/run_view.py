@@ -82,7 +82,15 @@ def make_pages(rubble, folder):
         "hulls": {"type": "CreateLeafConvexHulls", "in": {"collection": "cut"}}}}
     with open(os.path.join(folder, "many.json"), "w") as f:
         json.dump(many, f)
-    for name, file, *options in (("wall", wall, "--set", "stones=500"),
+    # A piece, pieces without hulls and contacts, and pieces of a size that no metre has.
+    box = {"type": "MakePrimitive"}
+    cut = {"type": "UniformFracture", "in": {"collection": "box"}, "params": {"min_sites": 20, "max_sites": 20}}
+    odd = {"one": {"box": box}, "plain": {"box": box, "cut": cut},
+        "huge": {"box": dict(box, params={"size": [3e8, 1e8, 1e8]}), "cut": cut}}
+    for name, nodes in odd.items():
+        with open(os.path.join(folder, name + ".json"), "w") as f:
+            json.dump({"rubble": 1, "nodes": nodes}, f)
+    for name, file, *options in (*((n, n + ".json") for n in odd), ("wall", wall, "--set", "stones=500"),
             ("anchored", "anchored.json", "--set", "stones=200"), ("evil", "evil.obj"), ("many", "many.json")):
         done = run([rubble, "view", file, "-o", name + ".html", *options], folder)
         if done.returncode:
