@@ -386,6 +386,8 @@ int main(int argc, char **argv)
     warm_import_begin(&shared->is_ours);
 #endif
     setenv("RUBBLE_IMPORT_SECONDS", "5", 0);
+    setenv("RUBBLE_IMPORT_MEMORY", "256",
+        0); /* MiB; a variant that takes all it can get takes a second a gigabyte */
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
         if (!is_wanted(formats[i].name, argc, argv)) continue;
         faults += try_format(argv[1], &formats[i], count);

@@ -45,7 +45,7 @@ void hear(const char *report)
 /// The address sanitizer has no use for a limit on address space; this one is on what is added from here on.
 void limit_memory()
 {
-    enum { MORE_MIB = 1536 };
+    enum { MORE_MIB = 512 };
     char line[200];
     unsigned long long now = 0;
     FILE *status = std::fopen("/proc/self/status", "r");

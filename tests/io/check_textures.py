@@ -5,7 +5,8 @@
 
 Each model of ../shared/models is cut into pieces and written. The images of the .glb and beside the .obj must be the bytes of
 the source. At 1,000 random points on the outside of the pieces, UV and normal in the .glb and the .obj must be those of a triangle
-of the source at that point, the normal being the direction of the corners' weighted sum. Nothing is shared with rubble: both files are read here. With --validate, gltf-validator (npm) must find no
+of the source at that point, the normal being the direction of the corners' weighted sum, or that of the triangle where the source
+has no normals (spot). Nothing is shared with rubble: both files are read here. With --validate, gltf-validator (npm) must find no
 error. Exits with 77 when the models are not there."""
 import json
 import math
@@ -199,12 +200,12 @@ def check_points(pieces, source, seed):
             if not at:
                 continue
             p = [c[0] for c in candidate]
-            if dot(cross(minus(p[1], p[0]), minus(p[2], p[0])), facing) <= 0:
+            flat = cross(minus(p[1], p[0]), minus(p[2], p[0]))
+            if dot(flat, facing) <= 0:
                 continue  # the other side of a thin wall, or turned by the repair
             error = max(abs(x - y) for x, y in zip(blend(candidate, at, 2), uv))
-            turned = 0
-            if candidate[0][1] is not None:
-                turned = math.dist(unit(blend(candidate, at, 1)), unit(normal))
+            told = candidate[0][1] is not None
+            turned = math.dist(unit(blend(candidate, at, 1) if told else flat), unit(normal))
             if best is None or error + turned < sum(best):
                 best = (error, turned)
         if best is None:
