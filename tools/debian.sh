@@ -23,7 +23,12 @@ version=$(sed -n "s/^ *version: '\(.*\)',$/\1/p" meson.build | head -n 1)
 work=$out/work # always the same: ccache, where it is, knows the files of an earlier build
 rm -rf "$work"
 mkdir "$work"
-trap 'rm -rf "$work"' EXIT
+root=$work/root
+end() {
+    umount "$root/proc" 2>/dev/null || true
+    rm -rf "$work"
+}
+trap end EXIT
 tree=$work/rubble-$version
 profiles=
 
@@ -69,17 +74,19 @@ check() { # NAME COMMAND…
 }
 
 check lintian lintian --fail-on error --tag-display-limit 0 --allow-root "$work"/*.changes
-root=$work/root
 make_root() {
     . /etc/os-release
-    mmdebstrap --variant=apt --quiet "$VERSION_CODENAME" "$root" http://deb.debian.org/debian &&
-        mkdir "$root/packages" && cp "$work"/*.deb "$root/packages/" &&
-        rm -f "$root"/packages/*-dbgsym_* &&
-        chroot "$root" sh -c 'DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends /packages/*.deb gcc libc6-dev pkg-config'
+    mkdir "$work/packages"
+    cp "$work"/*.deb "$work/packages/"
+    rm -f "$work"/packages/*-dbgsym_*
+    install="DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends"
+    mmdebstrap --variant=apt --quiet --customize-hook="cp -r '$work/packages' \"\$1/packages\"" --customize-hook="chroot \"\$1\" sh -c \
+        '$install /packages/*.deb g++ pkg-config'" "$VERSION_CODENAME" "$root" http://deb.debian.org/debian
 }
 if [ "$(id -u)" = 0 ]; then
     check "installation in a fresh system" make_root
     cp -r "$tree/debian/tests" "$root/tests"
+    mount -t proc proc "$root/proc" || true # rubble finds rubble-render beside itself there
     for test in $(sed -n 's/^Tests: //p' debian/tests/control); do
         check "$test" chroot "$root" env -i PATH=/usr/bin:/bin LC_ALL=C.UTF-8 sh "/tests/$test"
     done
