@@ -29,6 +29,7 @@ enum {
     FIRST_REGION_BYTES = 1 << 26,
     LAST_REGION_BYTES = 1 << 30, /* later ones are twice as large as those before, up to this; untouched
                                           pages cost nothing */
+    KEPT_PARTS = 3,              /* of what is in use: between two phases of an evaluation little is */
     KEPT_BYTES = 1 << 26,
 };
 #define IN_USE SIZE_MAX
@@ -348,7 +349,7 @@ void rbli_large_blocks_free(rbli_large_blocks *blocks, void *pointer)
     blocks->used_bytes -= s->bytes;
     s->touched = s->bytes;
     s = join(blocks, s);
-    size_t most = blocks->used_bytes > KEPT_BYTES ? blocks->used_bytes : KEPT_BYTES;
+    size_t most = KEPT_PARTS * blocks->used_bytes > KEPT_BYTES ? KEPT_PARTS * blocks->used_bytes : KEPT_BYTES;
     if (blocks->touched_bytes + s->touched > most && s->touched > HUGE_PAGE_BYTES) {
         drop_pages((char *)(s + 1), (char *)s + s->bytes);
         s->touched = 0;

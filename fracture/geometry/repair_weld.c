@@ -406,7 +406,7 @@ done:
 
 /* Edges */
 
-/// A half-edge under the lower end of its edge: upper end << 32 | number.
+/// A half-edge under the lower end of its edge: upper end << 32 | number << 1 | whether it leads down.
 typedef uint64_t edge_entry;
 
 static int compare_entries(const void *left, const void *right)
@@ -430,13 +430,13 @@ static void sort_entries(edge_entry *entries, size_t count)
     }
 }
 
-static bool is_clean_group(const repair *r, const int32_t *half, size_t count)
+static bool is_of_one_node(const repair *r, edge_entry a, edge_entry b)
 {
-    return count == 2 && half_direction(r, half[0]) != half_direction(r, half[1]) &&
-           r->triangles.data[half[0] / 3].node == r->triangles.data[half[1] / 3].node;
+    return r->triangles.data[(uint32_t)a / 6].node == r->triangles.data[(uint32_t)b / 6].node;
 }
 
-static rbl_status group_entries(repair *r, const edge_entry *entries, const int32_t *place)
+/// @param one_node all triangles are of one
+static rbl_status group_entries(repair *r, const edge_entry *entries, const int32_t *place, bool one_node)
 {
     repair_edges *edges = &r->edges;
     size_t at = 0;
@@ -447,10 +447,12 @@ static rbl_status group_entries(repair *r, const edge_entry *entries, const int3
         while (at < end) {
             size_t begin = at;
             for (; at < end && entries[at] >> 32 == entries[begin] >> 32; at++) {
-                edges->half[at] = (int32_t)(uint32_t)entries[at];
+                edges->half[at] = (int32_t)((uint32_t)entries[at] >> 1);
                 edges->of_half[edges->half[at]] = (int32_t)edges->count;
             }
-            if (!is_clean_group(r, edges->half + begin, at - begin)) edges->clean = false;
+            if (at - begin != 2 || ((entries[begin] ^ entries[begin + 1]) & 1) == 0 ||
+                !(one_node || is_of_one_node(r, entries[begin], entries[begin + 1])))
+                edges->clean = false;
             edges->start[edges->count++] = (int32_t)begin;
         }
     }
@@ -474,8 +476,10 @@ rbl_status repair_build_edges(repair *r)
     RBL_TRY_ALLOC(edges->vertex_start = rbli_alloc(r->ctx, r->positions.count + 1, sizeof *place));
     RBL_TRY_ALLOC(edges->start = rbli_alloc(r->ctx, half_count + 1, sizeof *edges->start));
     edges->clean = true;
+    bool one_node = true;
     for (size_t t = 0; t < r->triangles.count; t++) {
         RBL_TRY(rbli_poll(r->ctx, t));
+        one_node &= r->triangles.data[t].node == r->triangles.data[0].node;
         for (int k = 0; k < 3; k++) {
             int32_t a = r->triangles.data[t].v[k], b = r->triangles.data[t].v[k == 2 ? 0 : k + 1];
             place[(a < b ? a : b) + 1]++;
@@ -487,14 +491,14 @@ rbl_status repair_build_edges(repair *r)
         RBL_TRY(rbli_poll(r->ctx, t));
         for (size_t k = 0; k < 3; k++) {
             int32_t a = r->triangles.data[t].v[k], b = r->triangles.data[t].v[k == 2 ? 0 : k + 1];
-            entries[place[a < b ? a : b]++] = (edge_entry)(a < b ? b : a) << 32 | (3 * t + k);
+            entries[place[a < b ? a : b]++] = (edge_entry)(a < b ? b : a) << 32 | (3 * t + k) << 1 | (a > b);
         }
     }
     for (size_t v = 0, begin = 0; v < r->positions.count; begin = (size_t)place[v++]) {
         RBL_TRY(rbli_poll(r->ctx, v));
         sort_entries(entries + begin, (size_t)place[v] - begin);
     }
-    RBL_TRY(group_entries(r, entries, place));
+    RBL_TRY(group_entries(r, entries, place, one_node));
 done:
     rbli_free(r->ctx, entries);
     rbli_free(r->ctx, place);

@@ -7,7 +7,7 @@
 
 #include "fracture/base/alloc.h"
 
-enum { MOST_LOOKS = 64 };
+enum { MOST_LOOKS = 64, PLAIN_WIDTH = 5 };
 #define LEAST_LENGTH 1e-6f
 
 static double square_of(const float v[3])
@@ -117,11 +117,8 @@ static inline uint32_t find_vertex(
     rbli_vertex_split *split, uint32_t vertex, size_t corner, const uint32_t *values, size_t width)
 {
     uint32_t head = split->heads[vertex], looks = 0;
-    for (uint32_t at = head; at && looks < MOST_LOOKS; at = split->next[at - 1], looks++) {
-        const float *known = split->values + (at - 1) * width;
-        /* Where shading is flat, most differ in the first words of the normal. */
-        if (same_words(known, values, 2) && same_words(known + 2, values + 2, width - 2)) return at - 1;
-    }
+    for (uint32_t at = head; at && looks < MOST_LOOKS; at = split->next[at - 1], looks++)
+        if (same_words(split->values + (at - 1) * width, values, width)) return at - 1;
     uint32_t made = (uint32_t)split->count++;
     memcpy(split->values + made * width, values, width * sizeof *values);
     split->corners[made] = (uint32_t)corner;
@@ -131,15 +128,37 @@ static inline uint32_t find_vertex(
     return made;
 }
 
-/// Normals and one UV set: what most meshes have.
+/// Normals and one UV set, what most meshes have: find_vertex for five words, kept in registers.
 static inline uint32_t find_plain(rbli_vertex_split *split, uint32_t vertex, size_t corner)
 {
-    uint32_t values[5];
-    float normal[3];
+    float normal[3], *values = split->values;
+    uint64_t xy, uv;
+    uint32_t z;
     corner_normal(split->view, corner, normal);
-    memcpy(values, normal, sizeof normal);
-    memcpy(values + 3, split->view->uvs[0][corner], 2 * sizeof *values);
-    return find_vertex(split, vertex, corner, values, 5);
+    memcpy(&xy, normal, sizeof xy);
+    memcpy(&z, normal + 2, sizeof z);
+    memcpy(&uv, split->view->uvs[0][corner], sizeof uv);
+    uint32_t head = split->heads[vertex], looks = 0;
+    for (uint32_t at = head; at && looks < MOST_LOOKS; at = split->next[at - 1], looks++) {
+        const float *known = values + (size_t)(at - 1) * PLAIN_WIDTH;
+        uint64_t known_xy, known_uv;
+        uint32_t known_z;
+        memcpy(&known_xy, known, sizeof known_xy);
+        if (known_xy != xy) continue; /* most, where shading is flat */
+        memcpy(&known_z, known + 2, sizeof known_z);
+        memcpy(&known_uv, known + 3, sizeof known_uv);
+        if (known_z == z && known_uv == uv) return at - 1;
+    }
+    uint32_t made = (uint32_t)split->count++;
+    float *to = values + (size_t)made * PLAIN_WIDTH;
+    memcpy(to, &xy, sizeof xy);
+    memcpy(to + 2, &z, sizeof z);
+    memcpy(to + 3, &uv, sizeof uv);
+    split->corners[made] = (uint32_t)corner;
+    split->vertices[made] = vertex;
+    split->next[made] = head;
+    split->heads[vertex] = made + 1;
+    return made;
 }
 
 static uint32_t find_any(rbli_vertex_split *split, uint32_t vertex, size_t corner)
@@ -159,7 +178,7 @@ static uint32_t find_any(rbli_vertex_split *split, uint32_t vertex, size_t corne
 void rbli_vertex_split_face(rbli_vertex_split *split, size_t face, uint32_t out[3])
 {
     const int32_t *vertices = split->view->faces[face];
-    bool plain = split->width == 5 && split->uv_sets == 1;
+    bool plain = split->width == PLAIN_WIDTH && split->uv_sets == 1;
     for (size_t k = 0; k < 3; k++) {
         uint32_t vertex = (uint32_t)(vertices[k] - split->first_vertex);
         out[k] = plain ? find_plain(split, vertex, 3 * face + k) : find_any(split, vertex, 3 * face + k);

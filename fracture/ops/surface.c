@@ -234,7 +234,8 @@ static void face_normal(const double (*positions)[3], const int32_t face[3], flo
     for (int k = 0; k < 3; k++) {
         u[k] = positions[face[1]][k] - positions[face[0]][k];
         v[k] = positions[face[2]][k] - positions[face[0]][k];
-        largest = fmax(largest, fmax(fabs(u[k]), fabs(v[k])));
+        if (fabs(u[k]) > largest) largest = fabs(u[k]);
+        if (fabs(v[k]) > largest) largest = fabs(v[k]);
     }
     if (largest > 0) /* no product under- or overflows, whatever the unit of length */
         for (int k = 0; k < 3; k++) {
