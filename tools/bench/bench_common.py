@@ -3,6 +3,7 @@ import csv
 import json
 import math
 import os
+import shutil
 import statistics
 import subprocess
 import sys
@@ -67,6 +68,7 @@ def evaluate(rubble, graph, folder, threads=0, options=(), trace=False):
     "files": {name: hash}}, milliseconds
     """
     report, traced, path = (os.path.join(folder, n) for n in ("report.json", "trace.json", "graph.json"))
+    shutil.rmtree(os.path.join(folder, "out"), ignore_errors=True)  # an equal file of before would be read, too
     if isinstance(graph, dict):
         with open(path, "w") as f:
             json.dump(graph, f)
