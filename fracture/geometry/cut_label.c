@@ -120,14 +120,18 @@ static void push_triangle(label_flood *flood, int32_t triangle)
     flood->stack[flood->depth++] = triangle;
 }
 
-/// Pushes a triangle that has corners with labels and corners without.
+/// Pushes a triangle that has corners with labels and corners without; one without any waits, and one with
+/// three has nothing to learn.
 static void push_started(label_flood *flood, const cut_state *state, int32_t triangle)
 {
     const int32_t *v = state->mesh_view->triangles[triangle];
     int known = 0;
     for (int corner = 0; corner < 3; corner++)
         known += state->vertex_label[v[corner]] != CUT_NO_LABEL;
-    if (known > 0 && known < 3) push_triangle(flood, triangle);
+    if (known == 3)
+        flood->seen[triangle] = COMPLETE;
+    else if (known > 0)
+        push_triangle(flood, triangle);
 }
 
 /// Spreads labels over sides that nothing crosses, to all triangles that hang together.

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
@@ -157,9 +158,22 @@ void bench_context_destroy(rbl_context *ctx)
     free(activity);
 }
 
+/// On huge pages where it is large and the system has them, as the library's own arrays are.
+static void *alloc_large(size_t bytes)
+{
+    const size_t page = (size_t)1 << 21;
+    void *memory = aligned_alloc(page, (bytes + page - 1) / page * page);
+#ifdef MADV_HUGEPAGE
+    if (memory) madvise(memory, bytes, MADV_HUGEPAGE);
+#endif
+    if (memory) memset(memory, 0, bytes);
+    return memory;
+}
+
 void *bench_alloc(size_t count, size_t size)
 {
-    void *memory = calloc(count ? count : 1, size);
+    size_t bytes = count ? count * size : size;
+    void *memory = bytes >= (size_t)1 << 20 ? alloc_large(bytes) : calloc(1, bytes);
     if (!memory) bench_check(NULL, RBL_ERR_NO_MEMORY, "memory");
     return memory;
 }
