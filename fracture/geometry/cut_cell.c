@@ -271,7 +271,8 @@ static rbl_status check_single(rbl_context *ctx, const cut_state *s, cut_cell *c
             int32_t from = c->triangles.data[t].v[i], to = c->triangles.data[t].v[i == 2 ? 0 : i + 1];
             uint64_t up = from < to, low = (uint64_t)(up ? from : to), high = (uint64_t)(up ? to : from);
             uint64_t key = low << 32 | high, mixed = key * odd;
-            uint64_t apart = is_mesh_id(s, ids[from]) & is_mesh_id(s, ids[to]);
+            uint64_t from_mesh = is_mesh_id(s, ids[from]), to_mesh = is_mesh_id(s, ids[to]);
+            uint64_t apart = from_mesh & to_mesh;
             mixed = (mixed ^ mixed >> 32) * odd;
             sum += (mixed & (apart - 1)) * (2 * up - 1);
             keys[count] = key | (apart & up) << 63;
