@@ -43,7 +43,7 @@ DECLARE(rbl)
 #endif
 
 enum {
-    MOST_SEEDS = 100,
+    MOST_SEEDS = 400,
     MOST_FAULTS = 20,
     HANG_SECONDS = 60,
     MOST_SECONDS = 10, /* of one variant */
