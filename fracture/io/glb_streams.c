@@ -174,11 +174,14 @@ static rbl_status add_positions(glb_writer *writer, primitive *out)
     const float(*from)[3] = (const void *)writer->local;
     float(*to)[3] = room, low[3] = {INFINITY, INFINITY, INFINITY},
     high[3] = {-INFINITY, -INFINITY, -INFINITY};
-    for (size_t i = 0; i < split->count; i++) {
-        memcpy(to[i], from[split->vertices[i]], sizeof *to);
+    const uint32_t *vertices = split->vertices;
+    for (size_t i = 0, count = split->count; i < count; i++) {
+        float p[3]; /* in registers: `to` could be anything */
+        memcpy(p, from[vertices[i]], sizeof p);
+        memcpy(to[i], p, sizeof p);
         for (int k = 0; k < 3; k++) {
-            low[k] = to[i][k] < low[k] ? to[i][k] : low[k];
-            high[k] = to[i][k] > high[k] ? to[i][k] : high[k];
+            low[k] = p[k] < low[k] ? p[k] : low[k];
+            high[k] = p[k] > high[k] ? p[k] : high[k];
         }
     }
     for (int k = 0; k < 3; k++)
@@ -210,33 +213,49 @@ static rbl_status add_lengths(glb_writer *writer)
     return status;
 }
 
+/// Unit normals as they are, others made unit. @return whether there were others
+static bool copy_normals(const float *values, size_t width, size_t count, float (*out)[3])
+{
+    bool lengths = false;
+    for (size_t i = 0; i < count; i++) {
+        const float *n = values + i * width;
+        double square = square_of(n);
+        if (!(square < 1 - 1e-6 || square > 1 + 1e-6)) {
+            memcpy(out[i], n, sizeof *out);
+            continue;
+        }
+        lengths = true;
+        double length = sqrt(square);
+        for (int k = 0; k < 3; k++)
+            out[i][k] = (float)((double)n[k] / length);
+    }
+    return lengths;
+}
+
+/// Unit normals in whole steps.
+static void round_normals(const float *values, size_t width, size_t count, int8_t (*out)[4])
+{
+    for (size_t i = 0; i < count; i++) {
+        const float *n = values + i * width;
+        double square = square_of(n);
+        double length = square < 1 - 1e-6 || square > 1 + 1e-6 ? sqrt(square) : 1;
+        for (int k = 0; k < 3; k++)
+            out[i][k] = short_direction((double)n[k] / length);
+        out[i][3] = 0;
+    }
+}
+
 static rbl_status add_normals(glb_writer *writer, primitive *out)
 {
     const rbli_vertex_split *split = &writer->split;
-    bool lengths = false;
     void *room;
     rbl_status status = rbli_glb_room(writer, GLB_NORMAL, split->count, &room);
     if (status != RBL_OK) return status;
-    for (size_t i = 0; i < split->count; i++) {
-        const float *n = split->values + i * split->width;
-        double square = square_of(n), length = 1;
-        if (square < 1 - 1e-6 || square > 1 + 1e-6) {
-            length = sqrt(square);
-            lengths = true;
-        } else if (writer->step == 0) {
-            memcpy(((float(*)[3])room)[i], n, 3 * sizeof *n);
-            continue;
-        }
-        for (int k = 0; k < 3; k++) {
-            double x = (double)n[k] / length;
-            if (writer->step > 0)
-                ((int8_t(*)[4])room)[i][k] = short_direction(x);
-            else
-                ((float(*)[3])room)[i][k] = (float)x;
-        }
-        if (writer->step > 0) ((int8_t(*)[4])room)[i][3] = 0;
+    if (writer->step > 0) {
+        round_normals(split->values, split->width, split->count, room);
+        return RBL_OK;
     }
-    if (!lengths || writer->step > 0) return RBL_OK;
+    if (!copy_normals(split->values, split->width, split->count, room)) return RBL_OK;
     out->streams |= 1u << GLB_NORMAL_LENGTH;
     return add_lengths(writer);
 }
@@ -292,14 +311,14 @@ static rbl_status add_uvs(glb_writer *writer, int set, primitive *out)
     void *room;
     out->streams |= 1u << stream;
     rbl_status status = rbli_glb_room(writer, stream, split->count, &room);
-    for (size_t i = 0; status == RBL_OK && i < split->count; i++)
-        for (int k = 0; k < 2; k++) {
-            float value = uvs[i * split->width + (size_t)k];
-            if (within)
-                ((uint16_t(*)[2])room)[i][k] = (uint16_t)(value * 65535 + 0.5f);
-            else
-                ((float(*)[2])room)[i][k] = finite_or_zero(value);
-        }
+    for (size_t i = 0; status == RBL_OK && i < split->count && within; i++)
+        for (size_t k = 0; k < 2; k++)
+            ((uint16_t(*)[2])room)[i][k] = (uint16_t)(uvs[i * split->width + k] * 65535 + 0.5f);
+    for (size_t i = 0; status == RBL_OK && i < split->count && !within; i++) {
+        const float *uv = uvs + i * split->width;
+        const float pair[2] = {finite_or_zero(uv[0]), finite_or_zero(uv[1])};
+        memcpy(((float(*)[2])room)[i], pair, sizeof pair);
+    }
     return status;
 }
 
