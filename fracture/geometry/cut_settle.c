@@ -33,10 +33,12 @@ typedef struct settling {
 
 /* ---- cells ---- */
 
-static void fill_rows(const cut_state *state, settling *s, int32_t *filled)
+static rbl_status fill_rows(rbl_context *ctx, const cut_state *state, settling *s, int32_t *filled)
 {
+    rbl_status status = RBL_OK;
     const rbli_cell_complex *k = state->complex_view;
     for (size_t f = 0; f < k->facet_count; f++) {
+        RBL_TRY(rbli_poll(ctx, f));
         const cut_k_box *box = &state->complex.boxes[f];
         for (int side = 0; side < 2 && box->separates > 0; side++) {
             int32_t cell = k->facet_cells[f][side];
@@ -50,6 +52,8 @@ static void fill_rows(const cut_state *state, settling *s, int32_t *filled)
             r->other[at % ROWS] = k->facet_cells[f][1 - side];
         }
     }
+done:
+    return status;
 }
 
 static rbl_status make_rows(rbl_context *ctx, settling *s)
@@ -74,7 +78,7 @@ static rbl_status make_rows(rbl_context *ctx, settling *s)
             s->rows[i].offset[row] = 0x1p100f;
             s->rows[i].other[row] = -1;
         }
-    fill_rows(state, s, filled);
+    RBL_TRY(fill_rows(ctx, state, s, filled));
 done:
     rbli_free(ctx, filled);
     return status;
@@ -164,6 +168,7 @@ static rbl_status make_hints(rbl_context *ctx, settling *s)
             for (int32_t x = 0; x < n; x++) {
                 int32_t at[3] = {x, y, z}, index = (z * n + y) * n + x;
                 float p[3];
+                RBL_TRY(rbli_poll(ctx, (size_t)index));
                 for (int axis = 0; axis < 3; axis++)
                     p[axis] = (float)(mesh->low[axis] + size * (at[axis] + 0.5) / n);
                 if (x == 0) last = y > 0 ? s->hints[index - n] : z > 0 ? s->hints[index - n * n] : 0;
