@@ -25,7 +25,7 @@ def parse(text):
     machine = dict(line[2:].split(": ", 1) for line in text.splitlines() if line.startswith("# ") and ": " in line)
     rows = list(csv.DictReader(line for line in text.splitlines() if not line.startswith("#")))
     for row in rows:
-        row.update({k: number(row[k]) for k in NUMBERS})
+        row.update({k: number(row[k]) for k in NUMBERS if k in row}) # targets.csv has columns of its own
     return machine, rows
 
 
