@@ -254,8 +254,8 @@ done:
 
 /// Whether each edge surely occurs once in each direction: no table of edges is needed then. Half-edges
 /// between mesh vertices may have partners among the untouched triangles and are told apart by direction; of
-/// the others it is enough to look at one direction once all cancel out. `*single` may be false by chance,
-/// true (but for a chance of 2^-64 that a mesh is broken and nobody tells) only rightly.
+/// the others it is enough to look at one direction once all cancel out (in a sum of hashes: an open piece, which
+/// would be a fault of the phases before, is overlooked with a chance of 2^-64).
 static rbl_status check_single(rbl_context *ctx, const cut_state *s, cut_cell *c, size_t first, bool *single)
 {
     static const uint64_t odd = 0x9e3779b97f4a7c15u, free_slot = UINT64_MAX;
@@ -333,21 +333,39 @@ static double largest_component(const double v[3])
     return cut_max(cut_max(fabs(v[0]), fabs(v[1])), fabs(v[2]));
 }
 
+/// A triangle as vectors: its first corner from an origin, its sides from there, their cross product.
+typedef struct spans {
+    double p[3], u[3], w[3], n[3];
+} spans;
+
+static inline spans span_triangle(
+    const double origin[3], const double a[3], const double b[3], const double c[3])
+{
+    spans s;
+    for (int axis = 0; axis < 3; axis++) {
+        s.p[axis] = a[axis] - origin[axis];
+        s.u[axis] = b[axis] - a[axis];
+        s.w[axis] = c[axis] - a[axis];
+    }
+    s.n[0] = s.u[1] * s.w[2] - s.u[2] * s.w[1];
+    s.n[1] = s.u[2] * s.w[0] - s.u[0] * s.w[2];
+    s.n[2] = s.u[0] * s.w[1] - s.u[1] * s.w[0];
+    return s;
+}
+
+static inline double squared_length(const double v[3])
+{
+    return v[0] * v[0] + v[1] * v[1] + v[2] * v[2];
+}
+
 /// Adds a triangle to its part's volume; true when two of its corners are at one place.
 static bool measure_triangle(
     cut_part *part, const double origin[3], const double a[3], const double b[3], const double c[3])
 {
-    double p[3], u[3], w[3];
-    for (int axis = 0; axis < 3; axis++) {
-        p[axis] = a[axis] - origin[axis];
-        u[axis] = b[axis] - a[axis];
-        w[axis] = c[axis] - a[axis];
-    }
-    double n[3] = {u[1] * w[2] - u[2] * w[1], u[2] * w[0] - u[0] * w[2], u[0] * w[1] - u[1] * w[0]};
-    double squared = n[0] * n[0] + n[1] * n[1] + n[2] * n[2];
-    part->volume += (p[0] * n[0] + p[1] * n[1] + p[2] * n[2]) / 6;
-    return squared == 0 && (largest_component(u) == 0 || largest_component(w) == 0 ||
-                               (u[0] == w[0] && u[1] == w[1] && u[2] == w[2]));
+    spans s = span_triangle(origin, a, b, c);
+    part->volume += (s.p[0] * s.n[0] + s.p[1] * s.n[1] + s.p[2] * s.n[2]) / 6;
+    return squared_length(s.n) == 0 && (largest_component(s.u) == 0 || largest_component(s.w) == 0 ||
+                                           (s.u[0] == s.w[0] && s.u[1] == s.w[1] && s.u[2] == s.w[2]));
 }
 
 /// Area and noise of each part.
@@ -357,16 +375,10 @@ static void measure_rounding(cut_cell *c)
     for (size_t i = 0; i < c->triangles.count; i++) {
         const int32_t *v = c->triangles.data[i].v;
         cut_part *part = &c->parts.data[c->part_of.data[v[0]]];
-        const double *origin = positions[part->first].at, *a = positions[v[0]].at;
-        double p[3], u[3], w[3];
-        for (int axis = 0; axis < 3; axis++) {
-            p[axis] = a[axis] - origin[axis];
-            u[axis] = positions[v[1]].at[axis] - a[axis];
-            w[axis] = positions[v[2]].at[axis] - a[axis];
-        }
-        double n[3] = {u[1] * w[2] - u[2] * w[1], u[2] * w[0] - u[0] * w[2], u[0] * w[1] - u[1] * w[0]};
-        part->area += 0.5 * sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
-        part->noise += largest_component(p) * largest_component(u) * largest_component(w);
+        spans s = span_triangle(
+            positions[part->first].at, positions[v[0]].at, positions[v[1]].at, positions[v[2]].at);
+        part->area += 0.5 * sqrt(squared_length(s.n));
+        part->noise += largest_component(s.p) * largest_component(s.u) * largest_component(s.w);
     }
 }
 

@@ -57,9 +57,6 @@ typedef struct flood {
 
 /* ---- sifting ---- */
 
-/// A dozen roundings of 24 bits at the grid's size.
-static const float PLANE_MARGIN = 0x1p28f;
-
 static bool box_meets(const float node[6], const cut_k_box *k)
 {
     if (node[0] > k->high[0] || node[3] < k->low[0] || node[1] > k->high[1] || node[4] < k->low[1] ||
@@ -71,7 +68,7 @@ static bool box_meets(const float node[6], const cut_k_box *k)
         distance += k->normal[axis] * middle;
         reach += fabsf(k->normal[axis]) * half;
     }
-    return fabsf(distance) <= reach + PLANE_MARGIN;
+    return fabsf(distance) <= reach + CUT_FLOAT_MARGIN;
 }
 
 static rbl_status sift(rbl_context *ctx, const cut_state *state, const float node[6], const int32_t *list,

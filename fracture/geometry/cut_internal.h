@@ -29,6 +29,9 @@ static inline double cut_max(double a, double b)
     return a > b ? a : b;
 }
 
+/// A dozen roundings of 24 bits at the grid's size: what heights over planes, in floats, may be wrong by.
+#define CUT_FLOAT_MARGIN 0x1p28f
+
 /// The plane of a triangle with an error bound, so that a point's side costs a dozen operations.
 typedef struct cut_plane {
     double base[3], normal[3], weight[3];
@@ -94,7 +97,7 @@ typedef struct cut_mesh {
     double low[3], high[3];     /* the box of its points */
     uint8_t *settled; /* [triangle_count] 1: the corners surely lie in one cell, nothing crosses it */
     cut_tree open;    /* over the other triangles */
-    cut_tree whole;   /* over all; made by the first query for windings that needs it */
+    cut_tree whole;   /* over all, where some are settled; made by the first query for windings */
 } cut_mesh;
 
 /// A mesh edge crosses a triangle of the complex. Stored once, along the half-edge whose start index is

@@ -227,7 +227,8 @@ rbl_status cut_query_winding(rbl_context *ctx, cut_state *state, int32_t point, 
     winding_query query = {state, point, place_query_end(state, point), 0};
     float box[6];
     segment_box(state, point, query.to, box);
-    cut_tree *tree = &state->mesh.whole;
+    bool all_open = state->mesh.open.count == state->mesh_view->triangle_count;
+    cut_tree *tree = all_open ? &state->mesh.open : &state->mesh.whole;
     rbl_status status = RBL_OK;
     if (!tree->boxes) RBL_TRY(cut_tree_build(ctx, state, NULL, state->mesh_view->triangle_count, tree));
     RBL_TRY(cut_tree_visit(ctx, state, tree, box, visit_for_winding, &query));

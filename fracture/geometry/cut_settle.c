@@ -13,10 +13,7 @@ enum {
     VERTEX_GRAIN = 8192,
 };
 
-/// A dozen roundings of 24 bits at the grid's size.
-static const float ROUNDING = 0x1p28f;
-
-/// Facets of a cell: a point is inside where all normal·p − offset are below −ROUNDING.
+/// Facets of a cell: a point is inside where all normal·p − offset are below −CUT_FLOAT_MARGIN.
 typedef struct facet_rows {
     float normal[3][ROWS], offset[ROWS];
     int32_t other[ROWS]; /* the cell behind it */
@@ -102,7 +99,7 @@ static inline bool holds(const settling *s, int32_t cell, const float p[3])
     }
     int outside = 0;
     for (int row = 0; row < ROWS; row++)
-        outside |= highest[row] >= -ROUNDING;
+        outside |= highest[row] >= -CUT_FLOAT_MARGIN;
     return !outside && s->start[cell] < s->start[cell + 1];
 }
 
@@ -110,7 +107,7 @@ static inline bool holds(const settling *s, int32_t cell, const float p[3])
 /// too near to a facet to tell; −1 outside of the box.
 static int32_t step_to(const settling *s, int32_t cell, const float p[3])
 {
-    float farthest = ROUNDING;
+    float farthest = CUT_FLOAT_MARGIN;
     int32_t next = cell;
     for (int32_t i = s->start[cell]; i < s->start[cell + 1]; i++) {
         const facet_rows *r = &s->rows[i];
