@@ -5,16 +5,36 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
 #include "fracture/base/alloc.h"
 #include "fracture/base/context.h"
+
+/// How often something is tried: seldom, so that the tests of every commit are quick, or often, with RUBBLE_SLOW.
+static inline uint32_t tries(uint32_t few, uint32_t many)
+{
+    const char *slow = getenv("RUBBLE_SLOW");
+    return slow && *slow && strcmp(slow, "0") != 0 ? many : few;
+}
+
+/// Place of a file of the models beside the project, in $RUBBLE_SHARED or ../shared. @return whether it can be read
+static inline bool find_model(const char *name, char path[5000])
+{
+    const char *shared = getenv("RUBBLE_SHARED"), *source = getenv("RUBBLE_SOURCE");
+    if (shared && *shared)
+        snprintf(path, 5000, "%s/models/%s", shared, name);
+    else
+        snprintf(path, 5000, "%s/../shared/models/%s", source ? source : ".", name);
+    return access(path, R_OK) == 0;
+}
 
 /// Fails unless |a − b| ≤ tolerance, printing all three.
 #define assert_close(a, b, tolerance)                                                                        \

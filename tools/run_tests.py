@@ -3,7 +3,8 @@
 
   run_tests.py [--only NAME,…] [--verbose]
 
-The fast stage always; the full stage after it with RUBBLE_SLOW=1 or RUBBLE_NIGHTLY=1; the nightly stage last with RUBBLE_NIGHTLY=1.
+The fast stage always; the full stage after it with RUBBLE_SLOW=1 or RUBBLE_NIGHTLY=1; the nightly stage last with RUBBLE_NIGHTLY=1
+(each fuzzer RUBBLE_FUZZ_SECONDS, 300).
 The last line is `N passed, N failed` (and `, N skipped`). docs/testing.md tells what is in each stage and how to add to it.
 """
 import argparse
@@ -18,7 +19,7 @@ from testing.runner import JOBS, ROOT, Report, build, formatting, fuzzers, progr
 # run at the same time, the longest should be first. {shared}: folder of data of tests beside the project.
 # A test in a meson.build takes part in the same way: `suite: 'full'` or `suite: 'nightly'`; 'once': with gcc alone.
 CHECKS = (
-    ("fast", "models", "tools/check_models.py {rubble} {shared} --jobs {jobs}"),
+    ("fast", "models", "tools/check_models.py {rubble} {shared} --counts 20 --jobs {jobs}"),
     ("fast", "docs", "tests/docs/run_docs.py {rubble}"),
     ("fast", "graphs", "tests/graphs/run_graphs.py {rubble}"),
     ("fast", "cases", "{shared}/tools/run_cases.py {rubble} {shared}/cases --jobs {jobs}"),
@@ -27,7 +28,7 @@ CHECKS = (
     ("fast", "generated", "tools/regen.sh --check {build}"),
     ("fast", "release", "tests/cli/test_release.py"),
     ("fast", "layers", "tools/check_layers.py"),
-    ("full", "models in 1000", "tools/check_models.py {rubble} {shared} --counts 1000 --jobs {jobs}"),
+    ("full", "models in many", "tools/check_models.py {rubble} {shared} --counts 100,1000 --jobs {jobs}"),
     ("full", "viewer", "tests/view/run_view.py {rubble}"),
     ("full", "loaders", "tests/foreign/run_loaders.py {rubble}"),
     ("full", "slurm", "tests/farm/run_slurm.py {rubble}"),
@@ -87,7 +88,7 @@ def nightly_stage(report, built, values):
     if built and report.wanted("unit"):
         unit_tests(report, "unit nightly", FOLDER, ["--suite", "nightly"])
     if report.wanted("fuzzers"):
-        fuzzers(report, "build-fuzz", 300)
+        fuzzers(report, "build-fuzz", int(os.environ.get("RUBBLE_FUZZ_SECONDS") or 300))
     if built:
         run_checks(report, "nightly", values)
 
@@ -105,6 +106,8 @@ def main():
     shared = os.environ.get("RUBBLE_SHARED") or os.path.join(os.path.dirname(ROOT), "shared")
     values = {"rubble": os.path.join(ROOT, FOLDER, "rubble"), "build": FOLDER, "jobs": JOBS,
         "shared": os.path.abspath(shared) if os.path.isdir(os.path.join(shared, "models")) else ""}
+    if values["shared"]:
+        os.environ["RUBBLE_SHARED"] = values["shared"]
     nightly = asked_for("RUBBLE_NIGHTLY")
     if nightly:
         os.environ["RUBBLE_SLOW"] = "1"

@@ -3,7 +3,7 @@
 #
 #   tools/test.sh            the fast stage: a build with -Werror, unit and property tests, layers, meshes, graphs, docs,
 #                            cases and models of ../shared (or $RUBBLE_SHARED), formatting, generated files
-#   RUBBLE_SLOW=1 tools/test.sh      after that the full stage: clang, sanitizers, fuzzers, models in 1,000 pieces
+#   RUBBLE_SLOW=1 tools/test.sh      after that the full stage: clang, sanitizers, fuzzers, models in 100 and 1,000 pieces
 #   RUBBLE_NIGHTLY=1 tools/test.sh   after that the nightly stage: killed batches, long fuzzing, many assets
 #
 # Installs missing packages on Debian. docs/testing.md tells more.

@@ -241,7 +241,7 @@ def test_chunks_share_the_work_and_their_summaries_merge(folder):
 
 def test_an_interrupt_keeps_what_is_finished(folder):
     prepare(folder)
-    ask = [RUBBLE, "batch", "g.json", "--over", "seed=0..24", "--set", "pieces=1000", "--threads", "2", "--progress", "plain"]
+    ask = [RUBBLE, "batch", "g.json", "--over", "seed=0..24", "--set", "pieces=400", "--threads", "2", "--progress", "plain"]
     for number in (signal.SIGINT, signal.SIGTERM):
         process = subprocess.Popen(ask + ["--out", str(int(number))], cwd=folder, stdout=subprocess.PIPE,
             stderr=subprocess.PIPE, text=True)
@@ -266,7 +266,7 @@ def test_killed_batches_are_resumed_to_the_same_result(folder):
     prepare(folder, ("a", "b"))
     ask = ["g.json", "--over", "mesh=props/*.obj", "--over", "seed=0..4", "--set", "pieces=200"]
     batch(folder, *ask, "--out", "good").expect(0, "10 done")
-    for _ in range(200 if NIGHTLY else 12):
+    for _ in range(200 if NIGHTLY else 6):
         process = subprocess.Popen([RUBBLE, "batch", *ask, "--resume"], cwd=folder, stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL)
         time.sleep(draw.random() * 0.25)

@@ -233,7 +233,7 @@ def test_what_is_read_is_never_written_over(folder):
         json.dump({"rubble": 1, "nodes": shown}, f)
     before = {name: content(path(name)) for name in ("c.obj", "m.mtl", "r.json")}
     for command in ("view", "render"):
-        tried = rubble(folder, command, "c.obj", "-o", "tried")
+        tried = rubble(folder, command, "c.obj", "-o", "tried", *(["--size", "64x48"] if command == "render" else []))
         if "unknown command" in tried.err or "was not built" in tried.err:
             continue
         for file, outputs in (("c.obj", ("c.obj", "m.mtl")), ("r.json", ("r.json", "c.obj", "m.mtl"))):

@@ -155,7 +155,8 @@ static void damage_behind_the_checksums_is_harmless(void **state)
     assert_ok(ctx, rbli_rbl_encode(ctx, asset, &file, &bytes));
     uint8_t *damaged = rbli_alloc(ctx, bytes + 100, 1);
     size_t table_bytes = rbl_get(file + 24, 4) * 80 + rbl_get(file + 28, 4) * 144;
-    for (uint32_t seed = 0; seed < 20000; seed++) {
+    uint32_t rounds = tries(5000, 20000);
+    for (uint32_t seed = 0; seed < rounds; seed++) {
         rbli_rng rng = rbli_rng_make(seed, RBLI_RNG_TEST, 2);
         size_t length = bytes;
         memcpy(damaged, file, bytes);
@@ -199,7 +200,7 @@ static void damage_behind_the_checksums_is_harmless(void **state)
         rbli_collection_release(back);
         rbli_collection_release(twice);
     }
-    assert_true(accepted > 100 && accepted < 15000);
+    assert_true(accepted > rounds / 200 && accepted < rounds / 4 * 3);
     rbli_free(ctx, damaged);
     rbli_free(ctx, file);
     rbli_collection_release(asset);

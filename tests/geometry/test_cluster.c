@@ -232,7 +232,7 @@ static void any_graph_reaches_its_count(void **state)
     static graph g;
     static int32_t cluster[MOST];
     rbl_context *ctx = make_context(1);
-    uint32_t seeds = getenv("RUBBLE_SLOW") ? 3000 : 120;
+    uint32_t seeds = tries(120, 3000);
     for (uint32_t seed = 0; seed < seeds; seed++) {
         make_graph(&g, seed);
         size_t components = walk_parts(&g, NULL, true);

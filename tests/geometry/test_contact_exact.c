@@ -329,7 +329,7 @@ static void random_assemblies_agree_with_exact_contacts(void **state)
     enum { SEED = 31, FAMILIES = 5 };
     static const char *const names[FAMILIES] = {
         "boxes", "overlapping boxes", "tetrahedra", "mirrored", "fractured"};
-    size_t rounds = getenv("RUBBLE_SLOW") ? 500 : 40;
+    size_t rounds = tries(40, 500);
     tally sum = {0};
     print_message("seed %d\n", SEED);
     for (size_t i = 0; i < rounds; i++) {
@@ -374,12 +374,7 @@ static void random_assemblies_agree_with_exact_contacts(void **state)
 static bool add_model(rbl_context *ctx, const char *name, assembly *out)
 {
     char path[5000];
-    const char *given = getenv("RUBBLE_MODELS"), *source = getenv("RUBBLE_SOURCE");
-    if (given)
-        snprintf(path, sizeof path, "%s/%s", given, name);
-    else
-        snprintf(path, sizeof path, "%s/../shared/models/%s", source ? source : ".", name);
-    if (access(path, R_OK) != 0) return false;
+    if (!find_model(name, path)) return false;
     rbli_mesh_file file;
     assert_ok(ctx, rbli_mesh_file_read(ctx, path, &file));
     double low[3] = {HUGE_VAL, HUGE_VAL, HUGE_VAL};

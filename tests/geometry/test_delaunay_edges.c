@@ -162,11 +162,6 @@ static void check_whole(rbl_context *ctx, size_t count, const char *kind, size_t
     rbli_free(ctx, edges);
 }
 
-static size_t rounds(size_t few, size_t many)
-{
-    return getenv("RUBBLE_SLOW") ? many : few;
-}
-
 /// Whole points below `range`, of rank 1 on a line and 2 in a plane; @return how many are different.
 static size_t make_whole(rbli_rng *rng, size_t count, uint32_t range, int rank)
 {
@@ -191,7 +186,7 @@ static void whole_points_agree_with_exact_facets(void **state)
     enum { SEED = 21 };
     print_message("seed %d\n", SEED);
     rbl_context *ctx = make_context(1);
-    for (size_t i = 0; i < rounds(120, 3000); i++) {
+    for (size_t i = 0; i < tries(120, 3000); i++) {
         rbli_rng rng = rbli_rng_make(SEED, RBLI_RNG_TEST, i);
         static const uint32_t ranges[] = {2, 3, 5, 40};
         size_t count = make_whole(&rng, 1 + rbli_rng_below(&rng, 14), ranges[i % 4], 1 + (int)(i / 4 % 3));
@@ -291,7 +286,7 @@ static void random_points_agree_with_qhull(void **state)
     enum { SEED = 22, COUNT = 400 };
     print_message("seed %d\n", SEED);
     rbl_context *ctx = make_context(1);
-    for (size_t round = 0; round < rounds(4, 40); round++) {
+    for (size_t round = 0; round < tries(4, 40); round++) {
         rbli_rng rng = rbli_rng_make(SEED, RBLI_RNG_TEST, round);
         for (size_t i = 0; i < COUNT; i++)
             for (int k = 0; k < 3; k++)

@@ -234,18 +234,13 @@ static void make_cloud(rbli_rng *rng, int whole, int rank, cloud *out)
     }
 }
 
-static size_t rounds(size_t few, size_t many)
-{
-    return getenv("RUBBLE_SLOW") ? many : few;
-}
-
 static void random_hulls(void **state)
 {
     (void)state;
     enum { SEED = 11 };
     print_message("seed %d\n", SEED);
     size_t near = 0;
-    for (size_t i = 0; i < rounds(1500, 20000); i++) {
+    for (size_t i = 0; i < tries(1500, 20000); i++) {
         rbli_rng rng = rbli_rng_make(SEED, RBLI_RNG_TEST, i);
         /* Small whole numbers give hulls that touch in corners, edges and faces, and are flat or collinear. */
         int whole = i % 3 == 0 ? 0 : i % 3 == 1 ? 4 : 9;
@@ -270,7 +265,7 @@ static void flat_far_and_tiny_hulls(void **state)
     enum { SEED = 12 };
     print_message("seed %d\n", SEED);
     static const double scales[] = {1, 1e-9, 1e6, 1e-3}, aways[] = {0, 1, 1e3, 1e8};
-    for (size_t i = 0; i < rounds(1500, 20000); i++) {
+    for (size_t i = 0; i < tries(1500, 20000); i++) {
         rbli_rng rng = rbli_rng_make(SEED, RBLI_RNG_TEST, i);
         cloud p, q;
         make_cloud(&rng, 0, 3, &p);

@@ -101,7 +101,7 @@ static void nothing_small_is_left_that_could_join(void **state)
     static int32_t group[MOST], mixed_group[MOST];
     static rbli_small_reason reason[MOST], mixed_reason[MOST];
     rbl_context *ctx = make_context(1);
-    uint32_t seeds = getenv("RUBBLE_SLOW") ? 1000 : 60;
+    uint32_t seeds = tries(60, 1000);
     for (uint32_t seed = 0; seed < seeds; seed++) {
         make_scene(&s, seed);
         rbli_small_options o = {0.02 + 0.1 * (seed % 4), (rbli_small_rule)(seed % 3), seed % 2 == 0};

@@ -21,7 +21,7 @@ import tempfile
 import zipfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-MODELS = os.path.join(ROOT, "..", "shared", "models")
+MODELS = os.path.join(os.environ.get("RUBBLE_SHARED") or os.path.join(ROOT, "..", "shared"), "models")
 NAMES = ["wall_doorway.glb", "pillar_decorated.glb", "building-small-b/building-small-b.glb", "coin/coin.glb", "CesiumMilkTruck.glb",
          "building_bridge_A/building_bridge_A.obj", "spot.obj"]
 POINTS = 1000
@@ -298,7 +298,7 @@ def validate(path, work):
 
 def main():
     if not os.path.isdir(MODELS):
-        print("SKIP textures: ../shared/models is not here")
+        print("SKIP textures: the models are not here")
         sys.exit(77)
     failed = 0
     npm = tempfile.mkdtemp()

@@ -5,21 +5,10 @@
 
 #include "fracture/io/mesh_file.h"
 
-/// Reads real meshes and compares with the counts in their list. The folder is given by RUBBLE_MODELS, else
-/// it is shared/models beside the source folder; without it the test is skipped.
+/// Reads real meshes and compares with the counts in their list. They are in models of $RUBBLE_SHARED or
+/// of ../shared; without them the test is skipped.
 
-static char folder[4096];
-
-static bool find_folder(void)
-{
-    const char *given = getenv("RUBBLE_MODELS"), *source = getenv("RUBBLE_SOURCE");
-    if (given) {
-        snprintf(folder, sizeof folder, "%s", given);
-    } else {
-        snprintf(folder, sizeof folder, "%s/../shared/models", source ? source : ".");
-    }
-    return access(folder, R_OK) == 0;
-}
+static char folder[5000];
 
 /// Tab-separated column of a line, copied.
 static const char *column(const char *line, int index, char out[600])
@@ -45,7 +34,7 @@ static bool is_read(const char *format)
 
 static void check_model(rbl_context *ctx, const char *line)
 {
-    char name[600], text[600], path[5000];
+    char name[600], text[600], path[6000];
     column(line, 0, name);
     snprintf(path, sizeof path, "%s/%s", folder, name);
     rbli_mesh_file file;
@@ -81,11 +70,11 @@ static void check_model(rbl_context *ctx, const char *line)
 static void real_models_have_the_counts_of_their_list(void **state)
 {
     (void)state;
-    if (!find_folder()) {
+    if (!find_model("", folder)) {
         print_message("no models in %s: real_models_have_the_counts_of_their_list\n", folder);
         skip();
     }
-    char path[5000], line[5000], format[600];
+    char path[6000], line[5000], format[600];
     snprintf(path, sizeof path, "%s/MODELS.tsv", folder);
     FILE *list = fopen(path, "r");
     assert_non_null(list);

@@ -215,17 +215,11 @@ static double total_volume(const rbl_collection *c)
     return sum;
 }
 
-static bool is_slow(void)
-{
-    const char *slow = getenv("RUBBLE_SLOW");
-    return slow && *slow && strcmp(slow, "0") != 0;
-}
-
 static void pieces_are_closed_and_do_not_cross_themselves(void **state)
 {
     (void)state;
     rbl_context *ctx = make_context(1);
-    uint32_t count = is_slow() ? 200 : 48;
+    uint32_t count = tries(48, 200);
     size_t pieces = 0, faces = 0, cut = 0;
     for (uint32_t seed = 1; seed <= count; seed++) {
         setting s = make_setting(seed);

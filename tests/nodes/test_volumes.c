@@ -4,19 +4,9 @@
 #include "tests/nodes/node_help.h"
 
 /* Without grout and noise the pieces of every cutter have the volume of what was cut: on primitives, and on
-   the sound closed models of their list (RUBBLE_MODELS, else shared/models beside the source folder), if it is there. */
+   the sound closed models of their list (RUBBLE_SHARED/models, else ../shared/models), if it is there. */
 
-static char folder[4096];
-
-static bool find_folder(void)
-{
-    const char *given = getenv("RUBBLE_MODELS"), *source = getenv("RUBBLE_SOURCE");
-    if (given)
-        snprintf(folder, sizeof folder, "%s", given);
-    else
-        snprintf(folder, sizeof folder, "%s/../shared/models", source ? source : ".");
-    return access(folder, R_OK) == 0;
-}
+static char folder[5000];
 
 /// Sum of volumes, of areas times diagonals (what rounding is measured by), and of faces.
 static void measure(const rbl_collection *c, double *volume, double *scale, size_t *pieces)
@@ -143,8 +133,8 @@ static bool is_sound(const char *line)
 static void sound_models_keep_their_volume(void **state)
 {
     (void)state;
-    if (!find_folder()) skip();
-    char path[5000], line[20000];
+    if (!find_model("", folder)) skip();
+    char path[6000], line[20000];
     size_t tried = 0;
     snprintf(path, sizeof path, "%s/MODELS.tsv", folder);
     FILE *list = fopen(path, "rb");

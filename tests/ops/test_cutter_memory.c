@@ -95,7 +95,7 @@ static void each_allocation_may_fail(void **state)
     const trial trials[] = {{in, NULL, 0}, {in, NULL, 1}, {in, knife, 0}, {in, knife, 1}, {in, open, 0}};
     for (size_t i = 0; i < sizeof trials / sizeof *trials; i++) {
         trial t = trials[i];
-        assert_true(fail_each_allocation(run, &t, 150) > 0);
+        assert_true(fail_each_allocation(run, &t, tries(40, 150)) > 0);
     }
     rbli_collection_release(in);
     rbli_collection_release(knife);

@@ -380,7 +380,7 @@ static void check_same_pieces(const rbl_collection *a, const rbl_collection *b)
 static void unions_of_random_cuts_are_whole(void **state)
 {
     (void)state;
-    size_t seeds = getenv("RUBBLE_SLOW") ? 40 : 3, walls = 0, apart = 0, runs = 0;
+    size_t seeds = tries(3, 40), walls = 0, apart = 0, runs = 0;
     for (int kind = 0; kind < KINDS; kind++)
         for (uint32_t seed = 0; seed < seeds; seed++) {
             rbl_context *ctx = make_context(1), *threaded = make_context(3);
