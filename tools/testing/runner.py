@@ -184,12 +184,13 @@ def unit_result(check, result):
 
 
 def unit_tests(report, suite, folder, choice=(), environment=None, slower=1):
-    """The tests that meson knows, case by case; the choice is `--suite NAME` and `--no-suite NAME` of meson."""
+    """The tests that meson knows, case by case; the choice is `--suite NAME` and `--no-suite NAME` of meson.
+    One more than there are processors at a time, as some of them mostly wait."""
     check = Check(report, f"{suite}: tests")
     log = os.path.join(ROOT, folder, "meson-logs", "testlog.json")
     if os.path.exists(log):
         os.remove(log)
-    code, output = run(["meson", "test", "-C", folder, "--no-rebuild", "--num-processes", str(JOBS),
+    code, output = run(["meson", "test", "-C", folder, "--no-rebuild", "--num-processes", str(JOBS + 1),
         "--timeout-multiplier", str(slower), *choice], 3600, environment)
     try:
         with open(log) as f:
