@@ -253,12 +253,7 @@ static size_t list_of_value(const rbli_buffer *buffer, size_t value)
 /* Arrays are checked in parts without a branch, which compilers turn into vector code; where a part is bad, its
  * first bad element is looked for. */
 
-enum { PART = 8192 };
-
-static size_t part_end(size_t begin, size_t count)
-{
-    return count - begin < PART ? count : begin + PART;
-}
+enum { PART = 1 << 15 };
 
 /// Numbers that are not finite have an exponent of ones: one more overflows into the sign.
 static bool are_doubles_finite(const double *values, size_t count)
@@ -299,44 +294,62 @@ static bool are_in_range(const int32_t *values, size_t count, int32_t least, int
     return !outside;
 }
 
+/// An array under check; blocks of it are checked in parallel.
+typedef struct array_check {
+    const known_attribute *known;
+    const rbli_buffer *buffer;
+    const void *values;
+    bool is_double;
+    size_t scalars; /* in one value */
+} array_check;
+
+static rbl_status check_finite_block(
+    rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
+{
+    (void)block;
+    (void)worker;
+    const array_check *c = user;
+    const double *doubles = c->values;
+    const float *floats = c->values;
+    if (c->is_double ? are_doubles_finite(doubles + begin, end - begin)
+                     : are_floats_finite(floats + begin, end - begin))
+        return RBL_OK;
+    size_t i = begin;
+    while (isfinite(c->is_double ? doubles[i] : (double)floats[i]))
+        i++;
+    return INVALID(ctx, "%s.%s: element %zu has a number that is not finite", c->known->group, c->known->name,
+        c->known->is_list ? list_of_value(c->buffer, i / c->scalars) : i / c->scalars);
+}
+
 static rbl_status check_finite(rbl_context *ctx, const known_attribute *known, const rbli_buffer *buffer)
 {
-    bool is_double;
-    size_t scalars = floating_scalars(known->type, &is_double);
-    if (scalars == 0) return RBL_OK;
+    array_check c = {.known = known, .buffer = buffer, .values = rbli_buffer_data(buffer)};
+    c.scalars = floating_scalars(known->type, &c.is_double);
+    if (c.scalars == 0) return RBL_OK;
     size_t values =
         known->is_list ? rbli_buffer_offsets(buffer)[rbli_buffer_count(buffer)] : rbli_buffer_count(buffer);
-    const double *doubles = rbli_buffer_data(buffer);
-    const float *floats = rbli_buffer_data(buffer);
-    for (size_t begin = 0, end; begin < values * scalars; begin = end) {
-        if (rbli_cancelled(ctx)) return RBL_ERR_CANCELLED;
-        end = part_end(begin, values * scalars);
-        if (is_double ? are_doubles_finite(doubles + begin, end - begin)
-                      : are_floats_finite(floats + begin, end - begin))
-            continue;
-        size_t i = begin;
-        while (isfinite(is_double ? doubles[i] : (double)floats[i]))
-            i++;
-        return INVALID(ctx, "%s.%s: element %zu has a number that is not finite", known->group, known->name,
-            known->is_list ? list_of_value(buffer, i / scalars) : i / scalars);
-    }
-    return RBL_OK;
+    return rbli_parallel_for(ctx, values * c.scalars, PART, check_finite_block, &c);
+}
+
+static rbl_status check_bools_block(
+    rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
+{
+    (void)block;
+    (void)worker;
+    const array_check *c = user;
+    const uint8_t *bytes = c->values;
+    if (are_bools(bytes + begin, end - begin)) return RBL_OK;
+    size_t i = begin;
+    while (bytes[i] <= 1)
+        i++;
+    return INVALID(ctx, "%s.%s: element %zu is %u, not 0 or 1", c->known->group, c->known->name, i, bytes[i]);
 }
 
 static rbl_status check_bools(rbl_context *ctx, const known_attribute *known, const rbli_buffer *buffer)
 {
     if (known->type != RBL_BOOL) return RBL_OK;
-    const uint8_t *bytes = rbli_buffer_data(buffer);
-    for (size_t begin = 0, end; begin < rbli_buffer_count(buffer); begin = end) {
-        if (rbli_cancelled(ctx)) return RBL_ERR_CANCELLED;
-        end = part_end(begin, rbli_buffer_count(buffer));
-        if (are_bools(bytes + begin, end - begin)) continue;
-        size_t i = begin;
-        while (bytes[i] <= 1)
-            i++;
-        return INVALID(ctx, "%s.%s: element %zu is %u, not 0 or 1", known->group, known->name, i, bytes[i]);
-    }
-    return RBL_OK;
+    array_check c = {.known = known, .buffer = buffer, .values = rbli_buffer_data(buffer)};
+    return rbli_parallel_for(ctx, rbli_buffer_count(buffer), PART, check_bools_block, &c);
 }
 
 static rbl_status check_texts(rbl_context *ctx, const known_attribute *known, const rbli_buffer *buffer)
@@ -394,22 +407,38 @@ static rbl_status check_types(rbl_context *ctx, const rbl_collection *collection
     return RBL_OK;
 }
 
+typedef struct range_check {
+    const char *place;
+    const int32_t *values;
+    size_t per_element, limit;
+    int32_t least, most;
+} range_check;
+
+static rbl_status check_range_block(
+    rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
+{
+    (void)block;
+    (void)worker;
+    const range_check *c = user;
+    if (are_in_range(c->values + begin, end - begin, c->least, c->most)) return RBL_OK;
+    size_t i = begin;
+    while (c->values[i] >= c->least && c->values[i] <= c->most)
+        i++;
+    return INVALID(ctx, "%s: element %zu is %d, not in %d … %lld", c->place, i / c->per_element,
+        (int)c->values[i], (int)c->least, (long long)c->limit - 1);
+}
+
 /// Checks values[0 … count × per_element − 1] against least … limit − 1; the place is group.name.
 static rbl_status check_range(rbl_context *ctx, const char *place, const int32_t *values, size_t count,
     size_t per_element, int32_t least, size_t limit)
 {
-    int32_t most = limit > INT32_MAX ? INT32_MAX : (int32_t)limit - 1;
-    for (size_t begin = 0, end; begin < count * per_element; begin = end) {
-        if (rbli_cancelled(ctx)) return RBL_ERR_CANCELLED;
-        end = part_end(begin, count * per_element);
-        if (are_in_range(values + begin, end - begin, least, most)) continue;
-        size_t i = begin;
-        while (values[i] >= least && values[i] <= most)
-            i++;
-        return INVALID(ctx, "%s: element %zu is %d, not in %d … %lld", place, i / per_element, (int)values[i],
-            (int)least, (long long)limit - 1);
-    }
-    return RBL_OK;
+    range_check c = {.place = place,
+        .values = values,
+        .per_element = per_element,
+        .limit = limit,
+        .least = least,
+        .most = limit > INT32_MAX ? INT32_MAX : (int32_t)limit - 1};
+    return rbli_parallel_for(ctx, count * per_element, PART, check_range_block, &c);
 }
 
 static rbl_status check_unique(rbl_context *ctx, const rbl_collection *collection, const char *group)
@@ -720,6 +749,19 @@ static void sort_edges(uint32_t *keys, size_t count)
     }
 }
 
+/// Whether the keys of a row come as pairs of both directions, each once. `seen` holds a stamp for each key.
+static bool are_paired(const uint32_t *keys, size_t count, uint32_t *seen, uint32_t stamp)
+{
+    size_t pairs = 0;
+    bool twice = false;
+    for (size_t i = 0; i < count; i++) {
+        twice |= seen[keys[i]] == stamp;
+        pairs += seen[keys[i] ^ 1] == stamp;
+        seen[keys[i]] = stamp;
+    }
+    return !twice && 2 * pairs == count;
+}
+
 /// The first of the sorted keys of a row that is not one of a pair of both directions, or `count`.
 static size_t find_unpaired(const uint32_t *keys, size_t count)
 {
@@ -732,19 +774,20 @@ static size_t find_unpaired(const uint32_t *keys, size_t count)
 }
 
 /// Finds an edge that does not have exactly one face on each side. Method: edges in rows by their lesser
-/// vertex; in a row they are sorted by the other vertex and the direction, and must come as pairs of both
-/// directions.
+/// vertex; in a row they must come as pairs of both directions. One that does not is sorted by the other vertex and
+/// the direction for the first that is wrong.
 /// @param bad set to the edge's vertices, −1 when there is none
 static rbl_status find_open_edge(rbl_context *ctx, const int32_t (*faces)[3], size_t face_count,
     int32_t first_vertex, size_t vertex_count, int32_t bad[2])
 {
     rbl_status status = RBL_OK;
     uint32_t *keys = NULL; /* the other vertex, from first_vertex on, << 1 | direction */
+    uint32_t *seen = NULL; /* [2 × vertex_count] row + 1 that a key was last met in */
     size_t *row = rbli_calloc(ctx, vertex_count + 2, sizeof *row);
     bad[0] = bad[1] = -1;
     RBL_TRY_ALLOC(row);
-    keys = rbli_alloc(ctx, face_count, 3 * sizeof *keys);
-    RBL_TRY_ALLOC(keys);
+    RBL_TRY_ALLOC(keys = rbli_alloc(ctx, face_count, 3 * sizeof *keys));
+    RBL_TRY_ALLOC(seen = rbli_calloc(ctx, vertex_count, 2 * sizeof *seen));
     for (size_t f = 0; f < face_count; f++) {
         RBL_TRY(rbli_poll(ctx, f));
         for (int k = 0; k < 3; k++) {
@@ -766,14 +809,16 @@ static rbl_status find_open_edge(rbl_context *ctx, const int32_t (*faces)[3], si
     for (size_t v = 0; v < vertex_count; v++) {
         uint32_t *keys_of_row = keys + row[v];
         size_t count = row[v + 1] - row[v];
+        RBL_TRY(rbli_poll(ctx, v));
+        if (are_paired(keys_of_row, count, seen, (uint32_t)v + 1)) continue;
         sort_edges(keys_of_row, count);
         size_t unpaired = find_unpaired(keys_of_row, count);
-        if (unpaired == count) continue;
         bad[0] = first_vertex + (int32_t)v;
         bad[1] = first_vertex + (int32_t)(keys_of_row[unpaired] >> 1);
         break;
     }
 done:
+    rbli_free(ctx, seen);
     rbli_free(ctx, keys);
     rbli_free(ctx, row);
     return status;
@@ -802,27 +847,49 @@ done:
     return status;
 }
 
+/// Whether a point may be higher than `limit` above p, along n: false is certain. By signs, for vector code.
+static bool may_be_above(const double *x, const double *y, const double *z, size_t count, const double p[3],
+    const double n[3], double limit)
+{
+    uint64_t signs = 0;
+    for (size_t i = 0; i < count; i++) {
+        double room = limit - ((x[i] - p[0]) * n[0] + (y[i] - p[1]) * n[1] + (z[i] - p[2]) * n[2]);
+        uint64_t bits;
+        memcpy(&bits, &room, sizeof bits);
+        signs |= bits;
+    }
+    return signs >> 63;
+}
+
 /// Every point on the inner side of every face within 1e-6 of the hull's extent.
 static rbl_status check_hull_convex(rbl_context *ctx, size_t h, const double (*points)[3], size_t point_count,
     const int32_t (*faces)[3], size_t face_count, double extent)
 {
+    double *x = rbli_alloc(ctx, point_count, 3 * sizeof *x), *y = x + point_count, *z = y + point_count;
+    rbl_status status = RBL_OK;
+    RBL_TRY_ALLOC(x);
+    for (size_t i = 0; i < point_count; i++)
+        x[i] = points[i][0], y[i] = points[i][1], z[i] = points[i][2];
     for (size_t f = 0; f < face_count; f++) {
+        RBL_TRY(rbli_poll(ctx, f));
         const double *p = points[faces[f][0]], *q = points[faces[f][1]], *r = points[faces[f][2]];
         double a[3] = {q[0] - p[0], q[1] - p[1], q[2] - p[2]}, b[3] = {r[0] - p[0], r[1] - p[1], r[2] - p[2]};
         double n[3] = {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
         double length = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
         /* A sliver has no direction to speak of. */
         if (length <= 1e-9 * extent * extent) continue;
+        if (!may_be_above(x, y, z, point_count, p, n, (1 - 1e-12) * 1e-6 * extent * length)) continue;
         for (size_t i = 0; i < point_count; i++) {
-            double height =
-                ((points[i][0] - p[0]) * n[0] + (points[i][1] - p[1]) * n[1] + (points[i][2] - p[2]) * n[2]) /
-                length;
-            if (height > 1e-6 * extent)
-                return INVALID(ctx, "convex.points: hull %zu is not convex: point %zu is %g above face %zu",
-                    h, i, height, f);
+            double height = ((x[i] - p[0]) * n[0] + (y[i] - p[1]) * n[1] + (z[i] - p[2]) * n[2]) / length;
+            if (!(height > 1e-6 * extent)) continue;
+            status = INVALID(ctx, "convex.points: hull %zu is not convex: point %zu is %g above face %zu", h,
+                i, height, f);
+            goto done;
         }
     }
-    return RBL_OK;
+done:
+    rbli_free(ctx, x);
+    return status;
 }
 
 static rbl_status check_hull(rbl_context *ctx, const asset *a, size_t h)

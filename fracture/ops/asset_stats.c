@@ -213,6 +213,20 @@ done:
     return status;
 }
 
+void rbli_asset_stats_recount_hulls(const rbl_collection *collection, rbli_asset_stats *stats)
+{
+    const int32_t *parent = rbli_collection_read(collection, "bone", "parent", RBL_INT32);
+    const int32_t *owner = rbli_collection_read(collection, "convex", "bone", RBL_INT32);
+    size_t hulls = rbli_collection_size(collection, "convex");
+    for (size_t b = 0; b < stats->bone_count; b++)
+        stats->bones[b].hull_count = 0;
+    for (size_t h = 0; h < hulls; h++)
+        stats->bones[owner[h]].hull_count++;
+    for (size_t b = stats->bone_count; b-- > 0;)
+        if (parent[b] >= 0) stats->bones[parent[b]].hull_count += stats->bones[b].hull_count;
+    stats->all.hull_count = hulls;
+}
+
 void rbli_asset_stats_free(rbl_context *ctx, rbli_asset_stats *stats)
 {
     rbli_free(ctx, stats->bones);

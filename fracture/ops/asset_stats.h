@@ -34,6 +34,8 @@ typedef struct rbli_asset_stats {
 /// Threads: uses the context's pool; the same result for any number of threads. Cost: linear.
 rbl_status rbli_asset_stats_compute(
     rbl_context *ctx, const rbl_collection *collection, rbli_asset_stats *out);
+/// Counts the hulls anew, of a collection in which nothing else that the statistics tell has changed.
+void rbli_asset_stats_recount_hulls(const rbl_collection *collection, rbli_asset_stats *stats);
 void rbli_asset_stats_free(rbl_context *ctx, rbli_asset_stats *stats);
 
 #endif

@@ -4,7 +4,6 @@
 
 #include "fracture/base/alloc.h"
 #include "fracture/collection/hierarchy.h"
-#include "fracture/ops/asset_stats.h"
 #include "fracture/ops/surface.h"
 
 rbl_status rbli_join_roots(rbl_context *ctx, rbl_collection *c, size_t *root_count)
@@ -29,28 +28,27 @@ done:
     return status;
 }
 
-static rbl_status write_measures(rbl_context *ctx, rbl_collection *c)
+static rbl_status write_measures(rbl_context *ctx, rbl_collection *c, const rbli_asset_stats *stats)
 {
     rbl_status status = RBL_OK;
-    rbli_asset_stats stats = {0};
     void *volume, *low, *high;
-    RBL_TRY(rbli_asset_stats_compute(ctx, c, &stats));
     RBL_TRY(rbli_collection_write(ctx, c, "bone", "volume", RBL_DOUBLE, &volume));
     RBL_TRY(rbli_collection_write(ctx, c, "bone", "bounds_min", RBL_VEC3, &low));
     RBL_TRY(rbli_collection_write(ctx, c, "bone", "bounds_max", RBL_VEC3, &high));
-    for (size_t b = 0; b < stats.bone_count; b++) {
-        ((double *)volume)[b] = stats.bones[b].volume;
-        memcpy(((double(*)[3])low)[b], stats.bones[b].bounds_min, sizeof(double[3]));
-        memcpy(((double(*)[3])high)[b], stats.bones[b].bounds_max, sizeof(double[3]));
+    for (size_t b = 0; b < stats->bone_count; b++) {
+        ((double *)volume)[b] = stats->bones[b].volume;
+        memcpy(((double(*)[3])low)[b], stats->bones[b].bounds_min, sizeof(double[3]));
+        memcpy(((double(*)[3])high)[b], stats->bones[b].bounds_max, sizeof(double[3]));
     }
 done:
-    rbli_asset_stats_free(ctx, &stats);
     return status;
 }
 
-rbl_status rbli_finish_asset(rbl_context *ctx, const rbl_collection *in, rbl_collection **out)
+rbl_status rbli_finish_asset(
+    rbl_context *ctx, const rbl_collection *in, rbl_collection **out, rbli_asset_stats *stats)
 {
     rbl_status status = RBL_OK;
+    rbli_asset_stats measured = {0};
     rbl_collection *made = NULL;
     if (rbli_collection_size(in, "bone") == 0)
         return rbli_fail(ctx, RBL_ERR_COLLECTION, "the collection has no bone: there is nothing to finish");
@@ -58,10 +56,14 @@ rbl_status rbli_finish_asset(rbl_context *ctx, const rbl_collection *in, rbl_col
     RBL_TRY(rbli_collection_copy(ctx, in, &made));
     RBL_TRY(rbli_join_roots(ctx, made, NULL));
     RBL_TRY(rbli_surface_measure(ctx, made, 0));
-    RBL_TRY(write_measures(ctx, made));
+    RBL_TRY(rbli_asset_stats_compute(ctx, made, &measured));
+    RBL_TRY(write_measures(ctx, made, &measured));
     *out = made;
+    *stats = measured;
     made = NULL;
+    measured = (rbli_asset_stats){0};
 done:
+    rbli_asset_stats_free(ctx, &measured);
     rbli_collection_release(made);
     return status;
 }

@@ -102,6 +102,17 @@ static rbl_status choose_bones(rbl_context *ctx, const rbl_collection *in,
     return RBL_OK;
 }
 
+/// Whether the hulls are in the order of their bones, as written here.
+static bool is_in_order(const rbl_collection *in)
+{
+    size_t bones = rbli_collection_size(in, "bone"), count = rbli_collection_size(in, "convex");
+    const int32_t *owner = rbli_collection_read(in, "convex", "bone", RBL_INT32);
+    bool right = owner && rbli_collection_read(in, "convex", "volume", RBL_DOUBLE);
+    for (size_t i = 0; right && i < count; i++)
+        right = owner[i] >= (i ? owner[i - 1] : 0) && (size_t)owner[i] < bones;
+    return right;
+}
+
 /// The new group: old rows of other bones, and the hulls made.
 static rbl_status write_hulls(
     rbl_context *ctx, const rbl_collection *in, const hull_jobs *jobs, size_t count, rbl_collection *to)
@@ -178,7 +189,7 @@ rbl_status rbli_create_leaf_hulls(
     RBL_TRY_ALLOC(jobs.sets = rbli_calloc(ctx, count, sizeof *jobs.sets));
     RBL_TRY(rbli_parallel_for(ctx, count, 1, make_hulls, &jobs));
     RBL_TRY(rbli_collection_copy(ctx, in, &copy));
-    RBL_TRY(write_hulls(ctx, in, &jobs, count, copy));
+    if (count > 0 || !is_in_order(in)) RBL_TRY(write_hulls(ctx, in, &jobs, count, copy));
     report(ctx, in, &jobs, count);
     *out = copy;
     copy = NULL;

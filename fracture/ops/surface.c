@@ -295,42 +295,67 @@ static rbl_status closed_volume(const rbl_context *ctx, const double (*positions
     return RBL_OK;
 }
 
-rbl_status rbli_surface_measure(rbl_context *ctx, rbl_collection *collection, size_t first)
+typedef struct measure_job {
+    size_t first;
+    const int32_t *vertex_start, *vertex_count, *face_start, *face_count;
+    const double (*positions)[3];
+    const int32_t (*faces)[3];
+    double *volume, (*low)[3], (*high)[3];
+} measure_job;
+
+static rbl_status measure_geometries(
+    rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
 {
+    (void)block;
+    (void)worker;
+    const measure_job *job = user;
     rbl_status status = RBL_OK;
-    void *volume, *low, *high;
-    RBL_TRY(rbli_collection_write(ctx, collection, "geometry", "volume", RBL_DOUBLE, &volume));
-    RBL_TRY(rbli_collection_write(ctx, collection, "geometry", "bounds_min", RBL_VEC3, &low));
-    RBL_TRY(rbli_collection_write(ctx, collection, "geometry", "bounds_max", RBL_VEC3, &high));
-    const int32_t *vertex_start = rbli_collection_read(collection, "geometry", "vertex_start", RBL_INT32);
-    const int32_t *vertex_count = rbli_collection_read(collection, "geometry", "vertex_count", RBL_INT32);
-    const int32_t *face_start = rbli_collection_read(collection, "geometry", "face_start", RBL_INT32);
-    const int32_t *face_count = rbli_collection_read(collection, "geometry", "face_count", RBL_INT32);
-    const double(*positions)[3] = rbli_collection_read(collection, "vertex", "position", RBL_VEC3);
-    const int32_t(*faces)[3] = rbli_collection_read(collection, "face", "vertices", RBL_INT32_3);
-    for (size_t g = first; g < rbli_collection_size(collection, "geometry"); g++) {
-        if (g % 256 == 0 && rbli_cancelled(ctx)) RBL_TRY(RBL_ERR_CANCELLED);
+    for (size_t g = job->first + begin; g < job->first + end; g++) {
         double lo[3], hi[3], middle[3];
+        int32_t first = job->vertex_start[g], count = job->vertex_count[g];
         for (int k = 0; k < 3; k++) {
-            lo[k] = vertex_count[g] ? HUGE_VAL : 0;
-            hi[k] = vertex_count[g] ? -HUGE_VAL : 0;
+            lo[k] = count ? HUGE_VAL : 0;
+            hi[k] = count ? -HUGE_VAL : 0;
         }
-        for (int32_t v = vertex_start[g]; v < vertex_start[g] + vertex_count[g]; v++) {
+        for (int32_t v = first; v < first + count; v++) {
             RBL_TRY(rbli_poll(ctx, (size_t)v));
             for (int k = 0; k < 3; k++) {
-                double x = positions[v][k];
+                double x = job->positions[v][k];
                 lo[k] = x < lo[k] ? x : lo[k];
                 hi[k] = x > hi[k] ? x : hi[k];
             }
         }
         for (int k = 0; k < 3; k++) {
             middle[k] = lo[k] + (hi[k] - lo[k]) / 2;
-            ((double(*)[3])low)[g][k] = lo[k];
-            ((double(*)[3])high)[g][k] = hi[k];
+            job->low[g][k] = lo[k];
+            job->high[g][k] = hi[k];
         }
-        RBL_TRY(closed_volume(
-            ctx, positions, faces + face_start[g], (size_t)face_count[g], middle, &((double *)volume)[g]));
+        RBL_TRY(closed_volume(ctx, job->positions, job->faces + job->face_start[g],
+            (size_t)job->face_count[g], middle, &job->volume[g]));
     }
+done:
+    return status;
+}
+
+rbl_status rbli_surface_measure(rbl_context *ctx, rbl_collection *collection, size_t first)
+{
+    rbl_status status = RBL_OK;
+    void *volume, *low, *high;
+    size_t count = rbli_collection_size(collection, "geometry");
+    RBL_TRY(rbli_collection_write(ctx, collection, "geometry", "volume", RBL_DOUBLE, &volume));
+    RBL_TRY(rbli_collection_write(ctx, collection, "geometry", "bounds_min", RBL_VEC3, &low));
+    RBL_TRY(rbli_collection_write(ctx, collection, "geometry", "bounds_max", RBL_VEC3, &high));
+    measure_job job = {.first = first,
+        .vertex_start = rbli_collection_read(collection, "geometry", "vertex_start", RBL_INT32),
+        .vertex_count = rbli_collection_read(collection, "geometry", "vertex_count", RBL_INT32),
+        .face_start = rbli_collection_read(collection, "geometry", "face_start", RBL_INT32),
+        .face_count = rbli_collection_read(collection, "geometry", "face_count", RBL_INT32),
+        .positions = rbli_collection_read(collection, "vertex", "position", RBL_VEC3),
+        .faces = rbli_collection_read(collection, "face", "vertices", RBL_INT32_3),
+        .volume = volume,
+        .low = low,
+        .high = high};
+    if (first < count) RBL_TRY(rbli_parallel_for(ctx, count - first, 8, measure_geometries, &job));
 done:
     return status;
 }

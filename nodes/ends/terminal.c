@@ -107,23 +107,21 @@ static void write_stats(rbli_text *text, const rbl_collection *collection, const
 }
 
 /// Sets the output "stats", so that nobody has to unpack an asset from a cache to know what is in it.
-static rbl_status set_stats(rbl_context *ctx, rbl_call *call, const rbl_collection *collection)
+static rbl_status set_stats(
+    rbl_context *ctx, rbl_call *call, const rbl_collection *collection, const rbli_asset_stats *stats)
 {
     rbl_status status = RBL_OK;
-    rbli_asset_stats stats = {0};
     rbli_text text;
     char *taken = NULL;
     rbl_value *value = NULL;
     rbli_text_init(&text, ctx->allocator);
-    RBL_TRY(rbli_asset_stats_compute(ctx, collection, &stats));
-    write_stats(&text, collection, &stats);
+    write_stats(&text, collection, stats);
     RBL_TRY(rbli_text_take(&text, &taken));
     RBL_TRY(rbl_value_create_string(ctx, taken, &value));
     rbl_call_set_output(call, "stats", value);
 done:
     rbli_text_free(&text);
     rbli_free(ctx, taken);
-    rbli_asset_stats_free(ctx, &stats);
     return status;
 }
 
@@ -213,29 +211,40 @@ static void check_piece_names(rbl_context *ctx, rbl_call *call, const rbl_collec
             rbli_buffer_string(names, first));
 }
 
+/// Pieces without a hull get one.
+static rbl_status add_hulls(rbl_context *ctx, rbl_collection **collection, rbli_asset_stats *stats)
+{
+    rbl_collection *with_hulls = NULL;
+    rbli_leaf_hull_options options = rbli_leaf_hull_default_options();
+    options.source = RBLI_HULL_KEEP;
+    rbl_status status = rbli_create_leaf_hulls(ctx, *collection, &options, &with_hulls);
+    if (status != RBL_OK) return status;
+    rbli_collection_release(*collection);
+    *collection = with_hulls;
+    rbli_asset_stats_recount_hulls(with_hulls, stats);
+    return RBL_OK;
+}
+
 static rbl_status evaluate(rbl_context *ctx, rbl_call *call)
 {
     rbl_status status = RBL_OK;
-    rbl_collection *finished = NULL, *with_hulls = NULL;
+    rbl_collection *finished = NULL;
+    rbli_asset_stats stats = {0};
     const rbl_param *files = rbl_call_param(call, "files");
     for (size_t i = 0; i < rbl_param_count(files); i++)
         RBL_TRY(check_name(ctx, call, rbl_param_at(files, i)));
     check_colliders(ctx, call);
-    RBLI_PHASE(
-        ctx, "finish", rbli_finish_asset(ctx, rbl_call_input_collection(call, "collection"), &finished));
-    if (rbl_param_bool(rbl_call_param(call, "hulls_if_missing"))) {
-        rbli_leaf_hull_options options = rbli_leaf_hull_default_options();
-        options.source = RBLI_HULL_KEEP;
-        RBL_TRY(rbli_create_leaf_hulls(ctx, finished, &options, &with_hulls));
-        rbli_collection_release(finished);
-        finished = with_hulls;
-    }
+    RBLI_PHASE(ctx, "finish",
+        rbli_finish_asset(ctx, rbl_call_input_collection(call, "collection"), &finished, &stats));
+    if (rbl_param_bool(rbl_call_param(call, "hulls_if_missing")))
+        RBLI_PHASE(ctx, "hulls", add_hulls(ctx, &finished, &stats));
     RBLI_PHASE(ctx, "validate", rbli_collection_validate(ctx, finished, RBLI_VALIDATE_CLOSED));
     check_piece_names(ctx, call, finished);
-    RBLI_PHASE(ctx, "count", set_stats(ctx, call, finished));
+    RBL_TRY(set_stats(ctx, call, finished, &stats));
     rbl_call_set_output_collection(call, "collection", finished);
     finished = NULL;
 done:
+    rbli_asset_stats_free(ctx, &stats);
     rbli_collection_release(finished);
     return status;
 }

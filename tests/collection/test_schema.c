@@ -1,5 +1,6 @@
 #include "tests/check.h"
 
+#include "fracture/base/rng.h"
 #include "tests/failing_alloc.h"
 #include "tests/make_asset.h"
 
@@ -239,6 +240,112 @@ static void only_sheets_may_be_open(void **state)
     finish_context(ctx);
 }
 
+static size_t count_directed(const int32_t (*faces)[3], int32_t from, int32_t to)
+{
+    size_t count = 0;
+    for (size_t f = 0; f < 12; f++)
+        for (int k = 0; k < 3; k++)
+            count += faces[f][k] == from && faces[f][(k + 1) % 3] == to;
+    return count;
+}
+
+/// By the definition: each edge has one face on each side.
+static bool find_open_edge_slowly(const int32_t (*faces)[3], int32_t edge[2])
+{
+    for (edge[0] = 0; edge[0] < 8; edge[0]++)
+        for (edge[1] = edge[0] + 1; edge[1] < 8; edge[1]++) {
+            size_t there = count_directed(faces, edge[0], edge[1]),
+                   back = count_directed(faces, edge[1], edge[0]);
+            if (there + back > 0 && (there != 1 || back != 1)) return true;
+        }
+    return false;
+}
+
+static double volume_of(const int32_t (*faces)[3])
+{
+    double sum = 0;
+    for (size_t f = 0; f < 12; f++) {
+        const double *p = unit_cube_positions[faces[f][0]], *q = unit_cube_positions[faces[f][1]],
+                     *r = unit_cube_positions[faces[f][2]];
+        sum += p[0] * (q[1] * r[2] - q[2] * r[1]) + p[1] * (q[2] * r[0] - q[0] * r[2]) +
+               p[2] * (q[0] * r[1] - q[1] * r[0]);
+    }
+    return sum / 6;
+}
+
+/// Turns faces round, puts copies of others in their place and moves corners.
+static void spoil_faces(rbli_rng *rng, int32_t (*faces)[3])
+{
+    for (uint32_t i = rbli_rng_below(rng, 4); i-- > 0;) {
+        int32_t *face = faces[rbli_rng_below(rng, 12)], swapped = face[0];
+        uint32_t corner = rbli_rng_below(rng, 3), other = rbli_rng_below(rng, 12);
+        switch (rbli_rng_below(rng, 3)) {
+        case 0:
+            face[0] = face[1], face[1] = swapped;
+            break;
+        case 1:
+            memmove(face, faces[other], sizeof *faces);
+            break;
+        default:
+            face[corner] = (int32_t)rbli_rng_below(rng, 8);
+            while (face[corner] == face[(corner + 1) % 3] || face[corner] == face[(corner + 2) % 3])
+                face[corner] = (int32_t)rbli_rng_below(rng, 8);
+        }
+    }
+}
+
+static void open_edges_are_those_of_the_definition(void **state)
+{
+    (void)state;
+    size_t closed = 0;
+    for (uint64_t seed = 0; seed < 400; seed++) {
+        rbl_context *ctx = make_context(1);
+        rbl_collection *asset = NULL;
+        rbli_rng rng = rbli_rng_make(1, RBLI_RNG_TEST, seed);
+        int32_t(*faces)[3], edge[2];
+        double *volume;
+        char message[200];
+        assert_ok(ctx, make_cube_row(ctx, 1, &asset));
+        assert_ok(ctx, rbli_collection_write(ctx, asset, "face", "vertices", RBL_INT32_3, (void **)&faces));
+        assert_ok(ctx, rbli_collection_write(ctx, asset, "geometry", "volume", RBL_DOUBLE, (void **)&volume));
+        spoil_faces(&rng, faces);
+        volume[0] = volume_of((const int32_t(*)[3])faces);
+        bool open = find_open_edge_slowly((const int32_t(*)[3])faces, edge);
+        snprintf(message, sizeof message,
+            "face.vertices: geometry 0 (bone \"cube\") is not closed at the edge between vertices %d and "
+            "%d",
+            (int)edge[0], (int)edge[1]);
+        rbl_status status = rbli_collection_validate(ctx, asset, RBLI_VALIDATE_CLOSED);
+        const char *said =
+            rbli_messages_count(ctx->messages) ? rbli_messages_get(ctx->messages, 0)->text : "";
+        if (status != (open ? RBL_ERR_COLLECTION : RBL_OK) || strcmp(said, open ? message : "") != 0)
+            fail_msg("seed %d: \"%s\" where \"%s\" was expected", (int)seed, said, open ? message : "");
+        closed += !open;
+        rbli_collection_release(asset);
+        finish_context(ctx);
+    }
+    assert_in_range(closed, 40, 300);
+}
+
+/// Large arrays are checked in blocks: the first fault is named, whoever finds it.
+static void the_first_of_many_faults_is_named(void **state)
+{
+    (void)state;
+    for (int threads = 1; threads <= 4; threads *= 2) {
+        rbl_context *ctx = make_context(threads);
+        rbl_collection *asset = NULL;
+        double(*position)[3];
+        assert_ok(ctx, make_cube_row(ctx, 20000, &asset));
+        assert_ok(ctx, rbli_collection_write(ctx, asset, "vertex", "position", RBL_VEC3, (void **)&position));
+        for (size_t v = 70001; v < 160000; v += 29999)
+            position[v][1] = 1.0 / 0.0;
+        expect_invalid(ctx, asset, RBLI_VALIDATE_RANGES,
+            "vertex.position: element 70001 has a number that is not finite");
+        rbli_collection_release(asset);
+        finish_context(ctx);
+    }
+}
+
 static void hulls_must_be_convex(void **state)
 {
     (void)state;
@@ -287,6 +394,8 @@ int main(void)
         cmocka_unit_test(each_fault_is_found_and_named),
         cmocka_unit_test(missing_and_misnamed_things_are_found),
         cmocka_unit_test(only_sheets_may_be_open),
+        cmocka_unit_test(open_edges_are_those_of_the_definition),
+        cmocka_unit_test(the_first_of_many_faults_is_named),
         cmocka_unit_test(hulls_must_be_convex),
         cmocka_unit_test(each_allocation_may_fail),
     };

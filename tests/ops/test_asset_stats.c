@@ -37,6 +37,15 @@ static void a_row_of_cubes_adds_up(void **state)
         assert_int_equal(stats.level_count, 2);
         assert_int_equal(stats.material_count, 2);
         assert_int_equal(stats.draw_call_count, 100);
+        int32_t *owner;
+        assert_ok(ctx, rbli_collection_resize(ctx, asset, "convex", 49));
+        assert_ok(ctx, rbli_collection_write(ctx, asset, "convex", "bone", RBL_INT32, (void **)&owner));
+        owner[1] = 1;
+        rbli_asset_stats_recount_hulls(asset, &stats);
+        assert_int_equal(stats.all.hull_count, 49);
+        assert_int_equal(stats.bones[0].hull_count, 49);
+        assert_int_equal(stats.bones[1].hull_count, 2);
+        assert_int_equal(stats.bones[2].hull_count, 0);
         rbli_asset_stats_free(ctx, &stats);
         rbli_collection_release(asset);
         finish_context(ctx);

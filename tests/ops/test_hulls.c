@@ -66,6 +66,12 @@ static void selected_bones_change_and_others_stay(void **state)
     const double *volumes = rbli_collection_read(all, "convex", "volume", RBL_DOUBLE);
     assert_close(volumes[0], 1, 1e-12);
     assert_true(volumes[1] == 77);
+    /* Nothing is missing any more: the hulls are shared. */
+    rbl_collection *same = NULL;
+    assert_ok(ctx, rbli_create_leaf_hulls(ctx, all, &options, &same));
+    assert_ptr_equal(
+        rbli_collection_buffer(same, "convex", "points"), rbli_collection_buffer(all, "convex", "points"));
+    rbli_collection_release(same);
     rbli_collection_release(all);
     options.source = RBLI_HULL_GEOMETRY;
     assert_ok(ctx, rbli_create_leaf_hulls(ctx, some, &options, &all));
