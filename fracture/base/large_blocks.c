@@ -215,6 +215,23 @@ static span *find_span(const rbli_large_blocks *blocks, size_t bytes)
     return first;
 }
 
+/// Gives pages of free spans back, as many as a region is about to grow by: what the system just got it hands out
+/// again, and what is held grows with what is in use, not with the holes between. Of a span the rear part goes,
+/// whose front is taken first.
+static void exchange_pages(rbli_large_blocks *blocks, size_t bytes)
+{
+    const size_t least = 2 * (size_t)HUGE_PAGE_BYTES;
+    for (int bin = BIN_COUNT - 1; bin >= bin_of(least) && bytes >= HUGE_PAGE_BYTES; bin--)
+        for (span *s = blocks->bins[bin]; s && bytes >= HUGE_PAGE_BYTES; s = s->next) {
+            if (s->touched < least) continue;
+            size_t given = s->touched < bytes ? s->touched : bytes, rest = s->touched - given;
+            drop_pages((char *)(s + 1) + rest, (char *)s + s->bytes);
+            s->touched = rest;
+            blocks->touched_bytes -= given;
+            bytes -= given;
+        }
+}
+
 /// A new span at the top of a region that has room for it; a free one that lies there is its beginning.
 static span *extend_region(rbli_large_blocks *blocks, size_t bytes)
 {
@@ -224,8 +241,10 @@ static span *extend_region(rbli_large_blocks *blocks, size_t bytes)
         if ((size_t)(r->end - begin) < bytes) continue;
         if (last) {
             take_from_bin(blocks, last);
+            exchange_pages(blocks, bytes - last->bytes);
             last->bytes = bytes;
         } else {
+            exchange_pages(blocks, bytes);
             last = (span *)begin;
             *last = (span){.bytes = bytes, .previous_bytes = r->last ? r->last->bytes : 0, .home = r};
             r->last = last;
@@ -292,6 +311,7 @@ static bool grow(rbli_large_blocks *blocks, span *s, size_t needed)
     if (at_top && s->bytes + room < needed) {
         if ((size_t)(home->end - (char *)s) < needed) return false;
         if (behind) take_from_bin(blocks, behind);
+        exchange_pages(blocks, needed - s->bytes - room);
         s->bytes = needed;
         home->top = (char *)s + needed;
         home->last = s;

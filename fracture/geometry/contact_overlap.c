@@ -199,20 +199,23 @@ bool rbli_triangle_overlap(
 
 /* ---- all pairs ---- */
 
-/// What a look at a candidate needs, in the tree's order.
-typedef struct face_look {
-    float normal[3];  /* of the first direction */
-    float tilt;       /* how far (sine) its direction may be off when corners are off by the tolerance */
-    int32_t piece[2]; /* of the triangle of each direction, or −1 */
-    int32_t face;
-} face_look;
+/// What a look at candidates needs, in the tree's order: a block of slots side by side, looked at together.
+enum { FAN = RBLI_BOX_TREE_FAN };
+typedef float look_lanes __attribute__((vector_size(4 * FAN)));
+typedef int32_t look_mask __attribute__((vector_size(4 * FAN)));
+typedef struct face_looks {
+    look_lanes normal[3];  /* of the first direction */
+    look_lanes tilt;       /* how far (sine) its direction may be off when corners are off by the tolerance */
+    int32_t piece[2][FAN]; /* of the triangle of each direction, or −1 */
+    int32_t face[FAN];
+} face_looks;
 
 typedef struct overlap_search {
     rbl_context *ctx;
     const rbli_mesh_view *mesh;
     const rbli_contact_face *faces;
     const rbli_box_tree *tree;
-    const face_look *looks;
+    const face_looks *looks;
     double tolerance;
     rbli_overlap_array *blocks;
 } overlap_search;
@@ -225,40 +228,54 @@ typedef struct block_search {
     rbl_status status;
 } block_search;
 
-enum { BLOCK_GRAIN = 64, VISITS_BETWEEN_POLLS = 1 << 16 };
+enum { BLOCK_GRAIN = 64, VISITS_BETWEEN_POLLS = 1 << 14 };
 
 static int32_t triangle_of(const rbli_contact_face *face)
 {
     return face->triangle[0] >= 0 ? face->triangle[0] : face->triangle[1];
 }
 
-static void look_at_pair(void *user, int32_t first, int32_t second)
+/// Slot i of one block and slot j of another, of about the same direction (or, `flip`, the opposite one).
+static void look_at_pair(block_search *b, const face_looks *p, int i, const face_looks *q, int j, int flip)
 {
-    block_search *b = user;
     const overlap_search *s = b->search;
-    const face_look *p = &s->looks[first], *q = &s->looks[second];
-    if (b->status != RBL_OK) return;
-    if (++b->visits % VISITS_BETWEEN_POLLS == 0 && rbli_cancelled(b->ctx)) b->status = RBL_ERR_CANCELLED;
-    float along = p->normal[0] * q->normal[0] + p->normal[1] * q->normal[1] + p->normal[2] * q->normal[2];
-    float tilt = p->tilt + q->tilt, least = 1 - tilt * tilt;
-    if (least < 0.5f) least = 0.5f;
-    if (along < least && along > -least) return;
-    /* Triangles that face each other: of different directions if the normals agree, else of the same. */
-    int flip = along > 0, pairs = 0;
+    const rbli_contact_face *one = &s->faces[p->face[i]], *two = &s->faces[q->face[j]];
+    int pairs = 0;
     rbli_overlap found[2];
     for (int side = 0; side < 2; side++) {
-        int32_t a = p->piece[side], c = q->piece[side ^ flip];
+        int32_t a = p->piece[side][i], c = q->piece[side ^ flip][j];
         if (a < 0 || c < 0 || a == c) continue;
-        found[pairs++] = (rbli_overlap){a < c ? a : c, a < c ? c : a, 0, s->faces[p->face].triangle[side],
-            s->faces[q->face].triangle[side ^ flip], false};
+        found[pairs++] = (rbli_overlap){
+            a < c ? a : c, a < c ? c : a, 0, one->triangle[side], two->triangle[side ^ flip], false};
     }
-    if (pairs == 0 || s->faces[p->face].list == s->faces[q->face].list) return;
+    if (pairs == 0 || one->list == two->list) return;
     rbli_overlap_shape shape;
     if (!rbli_triangle_overlap(s->mesh, found[0].first, found[0].second, s->tolerance, &shape)) return;
-    for (int i = 0; i < pairs && b->status == RBL_OK; i++) {
-        found[i].area = shape.area;
-        found[i].wide = shape.area > s->tolerance * shape.perimeter;
-        b->status = rbli_array_push(b->ctx, b->found, found[i]);
+    for (int k = 0; k < pairs && b->status == RBL_OK; k++) {
+        found[k].area = shape.area;
+        found[k].wide = shape.area > s->tolerance * shape.perimeter;
+        b->status = rbli_array_push(b->ctx, b->found, found[k]);
+    }
+}
+
+/// Of the pairs of two blocks those whose directions agree, in the order of their slots.
+static void look_at_blocks(void *user, size_t block_one, size_t block_two, unsigned hits)
+{
+    block_search *b = user;
+    const face_looks *p = &b->search->looks[block_one], *q = &b->search->looks[block_two];
+    if (b->status != RBL_OK) return;
+    if (++b->visits % VISITS_BETWEEN_POLLS == 0 && rbli_cancelled(b->ctx)) b->status = RBL_ERR_CANCELLED;
+    for (int i = 0; hits; i++, hits >>= FAN) {
+        if (!(hits & ((1u << FAN) - 1))) continue;
+        look_lanes along =
+            p->normal[0][i] * q->normal[0] + p->normal[1][i] * q->normal[1] + p->normal[2][i] * q->normal[2];
+        look_lanes tilt = p->tilt[i] + q->tilt, least = 1 - tilt * tilt; /* at least 0.5 */
+        look_mask apart = ((along < least) & (along > -least)) | ((along < 0.5f) & (along > -0.5f));
+        for (unsigned row = hits & ((1u << FAN) - 1); row; row &= row - 1) {
+            int j = __builtin_ctz(row);
+            /* Triangles that face each other: of different directions if the normals agree, else of the same. */
+            if (!apart[j]) look_at_pair(b, p, i, q, j, along[j] > 0);
+        }
     }
 }
 
@@ -268,7 +285,7 @@ static rbl_status search_block(
     const overlap_search *s = user;
     block_search b = {.search = s, .ctx = ctx, .found = &s->blocks[block]};
     (void)worker;
-    rbli_box_tree_pairs(s->tree, begin, end, look_at_pair, &b);
+    rbli_box_tree_pair_blocks(s->tree, begin, end, look_at_blocks, &b);
     return b.status;
 }
 
@@ -290,27 +307,47 @@ static void ask_ahead(const rbli_mesh_view *mesh, const rbli_contact_face *faces
         __builtin_prefetch(mesh->positions[corner[k]]);
 }
 
+/// The box around a triangle, widened by half the tolerance.
+static void box_of(const rbli_mesh_view *mesh, int32_t triangle, double tolerance, double box[2][3])
+{
+    const int32_t *corner = mesh->triangles[triangle];
+    for (int k = 0; k < 3; k++) {
+        double a = mesh->positions[corner[0]][k], b = mesh->positions[corner[1]][k],
+               c = mesh->positions[corner[2]][k];
+        double low = a < b ? a : b, high = a < b ? b : a;
+        box[0][k] = (c < low ? c : low) - tolerance / 2;
+        box[1][k] = (c > high ? c : high) + tolerance / 2;
+    }
+}
+
 static rbl_status build_tree(rbl_context *ctx, const rbli_mesh_view *mesh, double tolerance,
     const rbli_contact_face *faces, size_t count, rbli_box_tree **out)
 {
     rbl_status status = RBL_OK;
-    double(*boxes)[2][3] = rbli_alloc(ctx, count, sizeof *boxes);
-    RBL_TRY_ALLOC(boxes);
-    for (size_t i = 0; i < count; i++) {
-        const int32_t *corner = mesh->triangles[triangle_of(&faces[i])];
-        if (i % 4096 == 0 && rbli_cancelled(ctx)) RBL_TRY(RBL_ERR_CANCELLED);
+    rbli_box_tree *tree = NULL;
+    double box[2][3], all[2][3];
+    for (size_t i = 0; i < count;
+         i++) { /* the boxes are made twice: all at once they are the largest array */
+        if (i % 4096 == 0 && rbli_cancelled(ctx)) return RBL_ERR_CANCELLED;
         ask_ahead(mesh, faces, count, NULL, i);
+        box_of(mesh, triangle_of(&faces[i]), tolerance, box);
         for (int k = 0; k < 3; k++) {
-            double a = mesh->positions[corner[0]][k], b = mesh->positions[corner[1]][k],
-                   c = mesh->positions[corner[2]][k];
-            double low = a < b ? a : b, high = a < b ? b : a;
-            boxes[i][0][k] = (c < low ? c : low) - tolerance / 2;
-            boxes[i][1][k] = (c > high ? c : high) + tolerance / 2;
+            all[0][k] = i == 0 || box[0][k] < all[0][k] ? box[0][k] : all[0][k];
+            all[1][k] = i == 0 || box[1][k] > all[1][k] ? box[1][k] : all[1][k];
         }
     }
-    RBL_TRY(rbli_box_tree_create(ctx, (const double(*)[2][3])boxes, count, out));
+    RBL_TRY(rbli_box_tree_begin(ctx, all[0], all[1], count, &tree));
+    for (size_t i = 0; i < count; i++) {
+        if (i % 4096 == 0 && rbli_cancelled(ctx)) RBL_TRY(RBL_ERR_CANCELLED);
+        ask_ahead(mesh, faces, count, NULL, i);
+        box_of(mesh, triangle_of(&faces[i]), tolerance, box);
+        rbli_box_tree_put(tree, i, box[0], box[1]);
+    }
+    RBL_TRY(rbli_box_tree_end(ctx, tree));
+    *out = tree;
+    tree = NULL;
 done:
-    rbli_free(ctx, boxes);
+    rbli_box_tree_destroy(ctx, tree);
     return status;
 }
 
@@ -329,23 +366,24 @@ static double tilt_of(const rbli_mesh_view *mesh, int32_t triangle, double doubl
 }
 
 static rbl_status make_looks(rbl_context *ctx, const rbli_mesh_view *mesh, const int32_t *piece,
-    double tolerance, const rbli_contact_face *faces, size_t count, const int32_t *items, face_look *looks)
+    double tolerance, const rbli_contact_face *faces, size_t count, const int32_t *items, face_looks *looks)
 {
     for (size_t slot = 0; slot < count; slot++) {
         const rbli_contact_face *face = &faces[items[slot]];
-        face_look *look = &looks[slot];
+        face_looks *look = &looks[slot / FAN];
+        size_t lane = slot % FAN;
         double normal[3];
         if (slot % 4096 == 0 && rbli_cancelled(ctx)) return RBL_ERR_CANCELLED;
         ask_ahead(mesh, faces, count, items, slot);
         area_normal(mesh, triangle_of(face), normal);
         double length = sqrt(dot(normal, normal));
-        look->tilt = length == 0 ? 1 : (float)tilt_of(mesh, triangle_of(face), length, tolerance);
+        look->tilt[lane] = length == 0 ? 1 : (float)tilt_of(mesh, triangle_of(face), length, tolerance);
         if (face->triangle[0] < 0) length = -length;
         for (int k = 0; k < 3; k++) /* one without area gets no direction and no partner */
-            look->normal[k] = length == 0 ? 0 : (float)(normal[k] / length);
+            look->normal[k][lane] = length == 0 ? 0 : (float)(normal[k] / length);
         for (int side = 0; side < 2; side++)
-            look->piece[side] = face->triangle[side] < 0 ? -1 : piece[face->triangle[side]];
-        look->face = items[slot];
+            look->piece[side][lane] = face->triangle[side] < 0 ? -1 : piece[face->triangle[side]];
+        look->face[lane] = items[slot];
     }
     return RBL_OK;
 }
@@ -355,12 +393,13 @@ rbl_status rbli_find_overlaps(rbl_context *ctx, const rbli_mesh_view *mesh, cons
 {
     rbl_status status = RBL_OK;
     rbli_box_tree *tree = NULL;
-    face_look *looks = NULL;
-    size_t block_count = 0;
+    face_looks *looks = NULL;
+    size_t block_count = 0, look_count = (face_count + FAN - 1) / FAN;
     overlap_search s = {.mesh = mesh, .faces = faces, .tolerance = tolerance};
     if (face_count == 0) return RBL_OK;
     RBL_TRY(build_tree(ctx, mesh, tolerance, faces, face_count, &tree));
-    RBL_TRY_ALLOC(looks = rbli_alloc(ctx, face_count, sizeof *looks));
+    RBL_TRY_ALLOC(looks = rbli_alloc(ctx, look_count, sizeof *looks));
+    memset(&looks[look_count - 1], 0, sizeof *looks); /* its last lanes may stay empty */
     RBL_TRY(make_looks(ctx, mesh, piece, tolerance, faces, face_count, rbli_box_tree_items(tree), looks));
     s.tree = tree;
     s.looks = looks;

@@ -107,12 +107,15 @@ done:
     return status;
 }
 
-rbl_status rbli_leaf_contacts(rbl_context *ctx, const rbl_collection *collection,
-    const rbli_world_surface *surface, double tolerance, rbli_touch **out, size_t *count)
+/// The same as rbli_leaf_contacts; `last` says that the surface's arrays are not needed any more: they are freed
+/// before contacts are looked for.
+static rbl_status leaf_contacts(rbl_context *ctx, const rbl_collection *collection,
+    rbli_world_surface *surface, bool last, double tolerance, rbli_touch **out, size_t *count)
 {
     rbl_status status = RBL_OK;
     near_surface sorted = {0};
     RBL_TRY(sort_surface(ctx, collection, surface, &sorted));
+    if (last) rbli_world_surface_free(ctx, surface);
     rbli_mesh_view mesh = {(const double(*)[3])sorted.positions, sorted.vertex_count,
         (const int32_t(*)[3])sorted.triangles, sorted.triangle_count};
     RBL_TRY(rbli_find_contacts(
@@ -120,6 +123,13 @@ rbl_status rbli_leaf_contacts(rbl_context *ctx, const rbl_collection *collection
 done:
     near_surface_free(ctx, &sorted);
     return status;
+}
+
+rbl_status rbli_leaf_contacts(rbl_context *ctx, const rbl_collection *collection,
+    const rbli_world_surface *surface, double tolerance, rbli_touch **out, size_t *count)
+{
+    rbli_world_surface borrowed = *surface;
+    return leaf_contacts(ctx, collection, &borrowed, false, tolerance, out, count);
 }
 
 static rbl_status shared_vertices(rbl_context *ctx, const rbl_collection *collection,
@@ -427,13 +437,15 @@ static void job_free(rbl_context *ctx, proximity_job *job)
     rbli_free(ctx, job->contacts);
 }
 
-static rbl_status find_precise(rbl_context *ctx, proximity_job *job)
+/// @param last nobody needs the surface behind it
+static rbl_status find_precise(rbl_context *ctx, proximity_job *job, bool last)
 {
     rbl_status status = RBL_OK;
     rbli_touch *shared = NULL;
     size_t shared_count;
-    RBL_TRY(
-        rbli_leaf_contacts(ctx, job->in, &job->surface, job->options->tolerance, &job->touches, &job->count));
+    last = last && !job->options->shared_vertices;
+    RBL_TRY(leaf_contacts(
+        ctx, job->in, &job->surface, last, job->options->tolerance, &job->touches, &job->count));
     if (job->options->recorded) RBL_TRY(add_recorded(ctx, job->in, &job->touches, &job->count));
     if (job->options->shared_vertices) {
         RBL_TRY(
@@ -472,7 +484,7 @@ static rbl_status find_pairs(rbl_context *ctx, proximity_job *job)
     bool by_hull = o->method == RBLI_PROXIMITY_HULL;
     bool filtered = o->contact_threshold > 0 && o->contact_filter != RBLI_FILTER_BOUNDS;
     bool measured = filtered || o->contact_area == RBLI_AREA_HULL;
-    if (!by_hull) RBL_TRY(find_precise(ctx, job));
+    if (!by_hull) RBL_TRY(find_precise(ctx, job, !measured && o->contact_threshold <= 0));
     if (by_hull || measured)
         RBL_TRY(rbli_leaf_hulls_build(ctx, job->in, &job->surface, measured, &job->hulls));
     if (by_hull)

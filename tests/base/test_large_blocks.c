@@ -85,6 +85,37 @@ static void freed_blocks_are_used_again(void **state)
     rbli_large_blocks_destroy(blocks);
 }
 
+/// A block that fits into no hole takes the pages of holes: what the process holds does not grow by more than the
+/// difference.
+static void holes_give_their_pages_away(void **state)
+{
+    (void)state;
+    enum { MEGABYTE = 1 << 20 };
+    size_t used, kept;
+    rbli_large_blocks *blocks = rbli_large_blocks_create();
+    if (!blocks) skip();
+    char *keep = rbli_large_blocks_alloc(blocks, 64 * MEGABYTE);
+    char *hole = rbli_large_blocks_alloc(blocks, 40 * MEGABYTE);
+    char *between = rbli_large_blocks_alloc(blocks, MEGABYTE);
+    memset(between, 7, MEGABYTE);
+    rbli_large_blocks_free(blocks, hole);
+    rbli_large_blocks_count(blocks, &used, &kept);
+    assert_in_range(kept, 40 * MEGABYTE, 41 * MEGABYTE);
+    char *larger = rbli_large_blocks_alloc(blocks, 50 * MEGABYTE);
+    memset(larger, 9, 50 * MEGABYTE);
+    rbli_large_blocks_count(blocks, &used, &kept);
+    assert_in_range(kept, 0, 2 * MEGABYTE);
+    assert_true(rbli_large_blocks_are_sound(blocks));
+    assert_ptr_equal(rbli_large_blocks_alloc(blocks, 40 * MEGABYTE), hole); /* the hole is still there */
+    memset(hole, 5, 40 * MEGABYTE);
+    assert_int_equal(between[0], 7);
+    assert_int_equal(between[MEGABYTE - 1], 7);
+    assert_int_equal(larger[0], 9);
+    assert_true(rbli_large_blocks_are_sound(blocks));
+    rbli_large_blocks_free(blocks, keep);
+    rbli_large_blocks_destroy(blocks);
+}
+
 /// Blocks of the allocator keep their content across the size at which they change their home.
 static void content_moves_with_its_block(void **state)
 {
@@ -110,6 +141,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_blocks_stay_apart),
         cmocka_unit_test(freed_blocks_are_used_again),
+        cmocka_unit_test(holes_give_their_pages_away),
         cmocka_unit_test(content_moves_with_its_block),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
