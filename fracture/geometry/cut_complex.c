@@ -10,7 +10,7 @@ static const double POOR_FAN = 1e-3;
 typedef struct builder {
     cut_state *state;
     cut_polygon polygon;
-    RBLI_ARRAY(double) flat;     /* projected loop, pairs */
+    RBLI_ARRAY(double) flat;     /* projected loop, twice, and its sides */
     RBLI_ARRAY(int32_t) corners; /* triangles of the facet, three loop positions each */
     size_t triangle_capacity, edge_capacity;
 } builder;
@@ -31,32 +31,39 @@ static void loop_normal(const cut_state *state, const int32_t *loop, size_t coun
     }
 }
 
+static double squared_distance(const double p[2], const double q[2])
+{
+    return (q[0] - p[0]) * (q[0] - p[0]) + (q[1] - p[1]) * (q[1] - p[1]);
+}
+
+/// Twice the area of a projected triangle.
+static double triangle_area(const double p[2], const double q[2], const double r[2])
+{
+    return (q[0] - p[0]) * (r[1] - p[1]) - (q[1] - p[1]) * (r[0] - p[0]);
+}
+
 static double triangle_shape(const double *flat, int32_t a, int32_t b, int32_t c)
 {
     const double *p = flat + 2 * a, *q = flat + 2 * b, *r = flat + 2 * c;
-    double area = (q[0] - p[0]) * (r[1] - p[1]) - (q[1] - p[1]) * (r[0] - p[0]);
-    double e0 = (q[0] - p[0]) * (q[0] - p[0]) + (q[1] - p[1]) * (q[1] - p[1]);
-    double e1 = (r[0] - q[0]) * (r[0] - q[0]) + (r[1] - q[1]) * (r[1] - q[1]);
-    double e2 = (p[0] - r[0]) * (p[0] - r[0]) + (p[1] - r[1]) * (p[1] - r[1]);
-    double longest = cut_max(cut_max(e0, e1), e2);
-    return longest > 0 ? area / longest : 0;
+    double longest = cut_max(cut_max(squared_distance(p, q), squared_distance(q, r)), squared_distance(r, p));
+    return longest > 0 ? triangle_area(p, q, r) / longest : 0;
 }
 
-/// Smallest height of a fan's triangles, or −∞ once below `least`.
-static double fan_height(const double *flat, int32_t count, int32_t apex, double least)
+/// Smallest height, squared and signed, of the triangles of the fan from a corner, or −∞ once below `least`.
+/// @param flat   the loop, twice one after another
+/// @param sides  squared lengths of its sides, twice
+static double fan_height(
+    const double (*flat)[2], const double *sides, int32_t count, int32_t apex, double least)
 {
-    double lowest = INFINITY;
-    for (int32_t i = 1; i + 1 < count; i++) {
-        int32_t b = (apex + i) % count, c = (apex + i + 1) % count;
-        const double *p = flat + 2 * apex, *q = flat + 2 * b, *r = flat + 2 * c;
-        double area = (q[0] - p[0]) * (r[1] - p[1]) - (q[1] - p[1]) * (r[0] - p[0]);
-        double e0 = (q[0] - p[0]) * (q[0] - p[0]) + (q[1] - p[1]) * (q[1] - p[1]);
-        double e1 = (r[0] - q[0]) * (r[0] - q[0]) + (r[1] - q[1]) * (r[1] - q[1]);
-        double e2 = (p[0] - r[0]) * (p[0] - r[0]) + (p[1] - r[1]) * (p[1] - r[1]);
-        double longest = cut_max(cut_max(e0, e1), e2);
-        double height = longest > 0 ? area * fabs(area) / longest : 0; /* squared, signed */
+    double lowest = INFINITY, spoke = sides[apex];
+    for (int32_t b = apex + 1; b + 1 < apex + count; b++) {
+        double area = triangle_area(flat[apex], flat[b], flat[b + 1]);
+        double next = squared_distance(flat[apex], flat[b + 1]);
+        double longest = cut_max(cut_max(spoke, sides[b]), next);
+        double height = longest > 0 ? area * fabs(area) / longest : 0;
         if (height < lowest) lowest = height;
         if (lowest < least) return -INFINITY;
+        spoke = next;
     }
     return lowest;
 }
@@ -73,6 +80,42 @@ static rbl_status push_corners(rbl_context *ctx, builder *b, int32_t i, int32_t 
     return RBL_OK;
 }
 
+/// Projects a loop, twice one after another, so that nothing that goes round need turn back; then the squared
+/// lengths of its sides.
+static rbl_status project_loop(
+    rbl_context *ctx, builder *b, const int32_t *loop, int32_t count, const int32_t axes[2])
+{
+    size_t twice = 2 * (size_t)count;
+    b->flat.count = 0;
+    rbl_status status = rbli_array_reserve(ctx, &b->flat, 3 * twice);
+    if (status != RBL_OK) return status;
+    double(*flat)[2] = (double(*)[2])b->flat.data, *sides = b->flat.data + 2 * twice;
+    for (int32_t i = 0; i < count; i++) {
+        const double *p = b->state->points[b->state->complex.first_point + loop[i]];
+        for (int axis = 0; axis < 2; axis++)
+            flat[i][axis] = flat[i + count][axis] = p[axes[axis]];
+    }
+    for (int32_t i = 0; i < count; i++)
+        sides[i] = sides[i + count] = squared_distance(flat[i], flat[i + 1]);
+    return RBL_OK;
+}
+
+/// The corner from which the lowest triangle of the fan is highest.
+static int32_t best_apex(const builder *b, int32_t count)
+{
+    const double(*flat)[2] = (const double(*)[2])b->flat.data, *sides = b->flat.data + 4 * (size_t)count;
+    int32_t apex = 0, tries = count <= 64 ? count : 64;
+    double best = -INFINITY;
+    for (int32_t i = 0; i < tries; i++) {
+        double height = fan_height(flat, sides, count, i, best);
+        if (height > best) {
+            best = height;
+            apex = i;
+        }
+    }
+    return apex;
+}
+
 /// Triangles of a facet: the fan whose lowest triangle is highest, or ears where no fan is good.
 static rbl_status triangulate_loop(
     rbl_context *ctx, builder *b, const int32_t *loop, int32_t count, const int32_t axes[2])
@@ -80,27 +123,11 @@ static rbl_status triangulate_loop(
     rbl_status status = RBL_OK;
     b->corners.count = 0;
     if (count == 3) return push_corners(ctx, b, 0, 1, 2);
-    b->flat.count = 0;
-    RBL_TRY(rbli_array_reserve(ctx, &b->flat, 2 * (size_t)count));
-    for (int32_t i = 0; i < count; i++) {
-        const double *p = b->state->points[b->state->complex.first_point + loop[i]];
-        b->flat.data[2 * i] = p[axes[0]];
-        b->flat.data[2 * i + 1] = p[axes[1]];
-    }
-    int32_t apex = 0;
-    double best = -INFINITY;
-    int32_t tries = count <= 64 ? count : 64;
-    for (int32_t i = 0; i < tries; i++) {
-        double height = fan_height(b->flat.data, count, i, best);
-        if (height > best) {
-            best = height;
-            apex = i;
-        }
-    }
+    RBL_TRY(project_loop(ctx, b, loop, count, axes));
+    int32_t apex = best_apex(b, count);
     double worst_shape = INFINITY;
-    for (int32_t i = 1; i + 1 < count; i++)
-        worst_shape =
-            fmin(worst_shape, triangle_shape(b->flat.data, apex, (apex + i) % count, (apex + i + 1) % count));
+    for (int32_t i = apex + 1; i + 1 < apex + count; i++)
+        worst_shape = fmin(worst_shape, triangle_shape(b->flat.data, apex, i, i + 1));
     if (worst_shape < POOR_FAN) {
         int32_t loop_start[2] = {0, count};
         RBL_TRY(cut_polygon_triangulate(ctx, &b->polygon, (const double(*)[2])b->flat.data, loop_start, 1));
@@ -117,8 +144,8 @@ static rbl_status triangulate_loop(
             return RBL_OK;
         }
     }
-    for (int32_t i = 1; i + 1 < count; i++)
-        RBL_TRY(push_corners(ctx, b, apex, (apex + i) % count, (apex + i + 1) % count));
+    for (int32_t i = apex + 1; i + 1 < apex + count; i++)
+        RBL_TRY(push_corners(ctx, b, apex, i < count ? i : i - count, i + 1 < count ? i + 1 : i + 1 - count));
 done:
     return status;
 }
@@ -184,14 +211,15 @@ static void fill_box(const cut_state *state, int32_t facet, const double normal[
     double length = sqrt(normal[0] * normal[0] + normal[1] * normal[1] + normal[2] * normal[2]);
     double lowest = INFINITY, highest = -INFINITY;
     box->separates = source->facet_cells[facet][0] != source->facet_cells[facet][1];
-    for (int axis = 0; axis < 3; axis++) {
-        double low = INFINITY, high = -INFINITY;
-        for (int32_t i = 0; i < count; i++) {
-            low = cut_min(low, points[loop[i]][axis]);
-            high = cut_max(high, points[loop[i]][axis]);
+    double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
+    for (int32_t i = 0; i < count; i++)
+        for (int axis = 0; axis < 3; axis++) {
+            low[axis] = cut_min(low[axis], points[loop[i]][axis]);
+            high[axis] = cut_max(high[axis], points[loop[i]][axis]);
         }
-        box->low[axis] = (float)(low - fabs(low) * 0x1p-23);
-        box->high[axis] = (float)(high + fabs(high) * 0x1p-23);
+    for (int axis = 0; axis < 3; axis++) {
+        box->low[axis] = (float)(low[axis] - fabs(low[axis]) * 0x1p-23);
+        box->high[axis] = (float)(high[axis] + fabs(high[axis]) * 0x1p-23);
         box->normal[axis] = length > 0 ? (float)(normal[axis] / length) : 0;
     }
     for (int32_t i = 0; i < count; i++) {
@@ -228,7 +256,7 @@ static rbl_status add_facet(rbl_context *ctx, builder *b, int32_t facet)
                     to = b->corners.data[i + (size_t)(j == 2 ? 0 : j + 1)];
             int32_t u = k->first_point + loop[from], v = k->first_point + loop[to];
             triangle->v[j] = u;
-            if (to == (from + 1) % count) {
+            if (to == (from + 1 == count ? 0 : from + 1)) {
                 triangle->edge[j] = k->loop_edge[begin + from];
                 continue;
             }

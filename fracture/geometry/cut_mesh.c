@@ -34,7 +34,80 @@ void cut_projection_axes(const double normal[3], int32_t axes[2])
 
 /* ---- half-edges ---- */
 
-/// A half-edge in the bucket of its edge's smaller end: larger end, direction, number; sorts by these.
+/// Pairing by way of the half-edges that lead from a smaller index to a larger one, in buckets by their start.
+typedef struct matching {
+    cut_state *state;
+    const int32_t *start;  /* [vertex_count + 1] */
+    const uint64_t *leads; /* end << 32 | half-edge */
+    _Atomic(int32_t) failed;
+} matching;
+
+enum { MOST_LEADS = 1024 }; /* of a vertex: larger fans would cost their square */
+
+/// Gives the half-edges that lead back their partners. Where an edge has two of one kind, the partner of one is
+/// overwritten, so that another half-edge stays without one.
+static rbl_status match_block(
+    rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
+{
+    (void)ctx;
+    (void)block;
+    (void)worker;
+    matching *m = user;
+    int32_t *opposite = m->state->mesh.opposite;
+    for (size_t t = begin; t < end; t++) {
+        const int32_t *v = m->state->mesh_view->triangles[t];
+        for (int i = 0; i < 3; i++) {
+            int32_t from = v[i], to = v[i == 2 ? 0 : i + 1];
+            if (from < to) continue;
+            int32_t at = m->start[to], last = m->start[to + 1];
+            bool large = last - at > MOST_LEADS;
+            while (!large && at < last && (int32_t)(m->leads[at] >> 32) != from)
+                at++;
+            if (large || at == last) {
+                atomic_store(&m->failed, 1);
+                return RBL_OK;
+            }
+            int32_t half = (int32_t)(3 * t) + i, partner = (int32_t)(uint32_t)m->leads[at];
+            opposite[half] = partner;
+            __atomic_store_n(&opposite[partner], half, __ATOMIC_RELAXED);
+        }
+    }
+    return RBL_OK;
+}
+
+/// The quick way of pairing. @param start the first of each vertex's half-edges to larger ones, one behind; used up
+/// @param matched  false where an edge does not have one half-edge each way, or a fan is too large
+static rbl_status match_half_edges(rbl_context *ctx, cut_state *state, int32_t *start, bool *matched)
+{
+    const rbli_mesh_view *mesh = state->mesh_view;
+    rbl_status status = RBL_OK;
+    size_t half_count = 3 * mesh->triangle_count, lead_count;
+    uint64_t *leads = NULL;
+    for (size_t v = 0; v < mesh->vertex_count; v++)
+        start[v + 2] += start[v + 1];
+    lead_count = (size_t)start[mesh->vertex_count + 1];
+    *matched = false;
+    if (2 * lead_count != half_count) return RBL_OK;
+    RBL_TRY_ALLOC(leads = rbli_alloc(ctx, lead_count, sizeof *leads));
+    for (size_t t = 0; t < mesh->triangle_count; t++)
+        for (int i = 0; i < 3; i++) {
+            int32_t from = mesh->triangles[t][i], to = mesh->triangles[t][i == 2 ? 0 : i + 1];
+            if (from < to) leads[start[from + 1]++] = (uint64_t)to << 32 | (uint32_t)(3 * t + (size_t)i);
+        }
+    memset(state->mesh.opposite, 0xff, half_count * sizeof *state->mesh.opposite);
+    matching m = {state, start, leads, 0};
+    RBL_TRY(rbli_parallel_for(ctx, mesh->triangle_count, 8192, match_block, &m));
+    int32_t negative = 0;
+    for (size_t h = 0; h < half_count; h++)
+        negative |= state->mesh.opposite[h];
+    *matched = negative >= 0 && !atomic_load(&m.failed);
+done:
+    rbli_free(ctx, leads);
+    return status;
+}
+
+/// The slow way, which finds the first half-edge without a partner. A half-edge in the bucket of its edge's smaller
+/// end: larger end, direction, number; sorts by these.
 typedef uint64_t half_entry;
 
 static half_entry make_entry(int32_t larger, bool backward, int32_t half)
@@ -99,7 +172,7 @@ static rbl_status pair_block(rbl_context *ctx, size_t begin, size_t end, size_t 
     return RBL_OK;
 }
 
-/// Counts half-edges by the smaller end; refuses indices out of range and repeated vertices.
+/// Counts half-edges to larger vertices by their start; refuses indices out of range and repeated vertices.
 static rbl_status count_half_edges(rbl_context *ctx, cut_state *state, int32_t *start)
 {
     const rbli_mesh_view *mesh = state->mesh_view;
@@ -118,19 +191,25 @@ static rbl_status count_half_edges(rbl_context *ctx, cut_state *state, int32_t *
         }
         for (int i = 0; i < 3; i++) {
             int32_t a = v[i], b = v[i == 2 ? 0 : i + 1];
-            start[(a < b ? a : b) + 2]++;
+            if (a < b) start[a + 2]++;
         }
     }
     return RBL_OK;
 }
 
-/// @param start what count_half_edges left; used up
-static rbl_status pair_half_edges(rbl_context *ctx, cut_state *state, int32_t *start)
+static rbl_status pair_half_edges(rbl_context *ctx, cut_state *state)
 {
     const rbli_mesh_view *mesh = state->mesh_view;
     rbl_status status = RBL_OK;
     half_entry *entries = NULL;
+    int32_t *start = NULL;
+    RBL_TRY_ALLOC(start = rbli_calloc(ctx, mesh->vertex_count + 2, sizeof *start));
     RBL_TRY_ALLOC(entries = rbli_alloc(ctx, mesh->triangle_count * 3, sizeof *entries));
+    for (size_t t = 0; t < mesh->triangle_count; t++)
+        for (int i = 0; i < 3; i++) {
+            int32_t a = mesh->triangles[t][i], b = mesh->triangles[t][i == 2 ? 0 : i + 1];
+            start[(a < b ? a : b) + 2]++;
+        }
     for (size_t v = 0; v < mesh->vertex_count; v++)
         start[v + 2] += start[v + 1];
     for (size_t t = 0; t < mesh->triangle_count; t++)
@@ -148,6 +227,7 @@ static rbl_status pair_half_edges(rbl_context *ctx, cut_state *state, int32_t *s
             cut_half_end(state, open), open / 3);
 done:
     rbli_free(ctx, entries);
+    rbli_free(ctx, start);
     return status;
 }
 
@@ -284,7 +364,7 @@ done:
 rbl_status cut_prepare_mesh(rbl_context *ctx, cut_state *state)
 {
     rbl_status status = RBL_OK;
-    int32_t *start = NULL; /* half-edges by their smaller end */
+    int32_t *start = NULL; /* half-edges to larger vertices by their start */
     const rbli_mesh_view *mesh = state->mesh_view;
     const rbli_cell_complex *complex = state->complex_view;
     size_t half_count = mesh->triangle_count * 3;
@@ -320,7 +400,9 @@ rbl_status cut_prepare_mesh(rbl_context *ctx, cut_state *state)
         (const double(*)[3])state->points, (int32_t)mesh->vertex_count, cut_vertex_normal, state};
     rbli_grid_snap(&state->grid, low, state->mesh.low);
     rbli_grid_snap(&state->grid, high, state->mesh.high);
-    RBL_TRY(pair_half_edges(ctx, state, start));
+    bool matched;
+    RBL_TRY(match_half_edges(ctx, state, start, &matched));
+    if (!matched) RBL_TRY(pair_half_edges(ctx, state));
 done:
     rbli_free(ctx, start);
     return status;

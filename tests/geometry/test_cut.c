@@ -191,6 +191,72 @@ static void open_meshes_are_refused_by_their_first_open_edge(void **state)
     finish_context(ctx);
 }
 
+/// Two boxes with a common edge: as many half-edges each way, so that only the pairing can tell.
+static void edges_of_four_triangles_are_refused(void **state)
+{
+    (void)state;
+    test_mesh one = make_box(0, 0, 0, 1, 1, 1), other = make_box(1, 1, 0, 2, 2, 1);
+    double positions[16][3];
+    int32_t triangles[24][3], number[8];
+    memcpy(positions, one.positions, 8 * sizeof *positions);
+    memcpy(triangles, one.triangles, 12 * sizeof *triangles);
+    size_t count = 8;
+    for (size_t v = 0; v < 8; v++) {
+        size_t same = 0;
+        while (same < 8 && memcmp(positions[same], other.positions[v], sizeof *positions) != 0)
+            same++;
+        number[v] = (int32_t)(same < 8 ? same : count);
+        if (same == 8) memcpy(positions[count++], other.positions[v], sizeof *positions);
+    }
+    for (size_t t = 0; t < 12; t++)
+        for (int corner = 0; corner < 3; corner++)
+            triangles[12 + t][corner] = number[other.triangles[t][corner]];
+    assert_int_equal(count, 14);
+    for (int threads = 1; threads <= 3; threads++) {
+        rbl_context *ctx = make_context(threads);
+        const double wide[] = {-1, 3};
+        rbli_cell_complex *k =
+            make_boxes(ctx, (const double *const[]){wide, wide, wide}, (int[]){2, 2, 2}, 0, 0);
+        rbli_mesh_view view = {(const double(*)[3])positions, count, (const int32_t(*)[3])triangles, 24};
+        rbli_cut_result *r = NULL;
+        assert_int_equal(rbli_cut(ctx, &view, k, NULL, &r), RBL_ERR_OPEN_MESH);
+        assert_non_null(strstr(rbli_messages_get(ctx->messages, 0)->text, "not met exactly once"));
+        rbli_cell_complex_destroy(ctx, k);
+        finish_context(ctx);
+    }
+    free_mesh(&one);
+    free_mesh(&other);
+}
+
+/// A double cone: its tips are the first vertices, with thousands of edges.
+static void vertices_may_have_thousands_of_edges(void **state)
+{
+    (void)state;
+    enum { SIDES = 3000 };
+    rbl_context *ctx = make_context(2);
+    static double positions[SIDES + 2][3];
+    static int32_t triangles[2 * SIDES][3];
+    positions[0][2] = 1;
+    positions[1][2] = -1;
+    for (int i = 0; i < SIDES; i++) {
+        double t = 2.0 * (i % (SIDES / 2)) / (SIDES / 2) - 1, s = (1 - t * t) / (1 + t * t);
+        double sign = i < SIDES / 2 ? 1 : -1; /* half of the circle each */
+        positions[i + 2][0] = sign * 2 * t / (1 + t * t);
+        positions[i + 2][1] = -sign * s;
+        int32_t a = i + 2, b = (i + 1) % SIDES + 2;
+        memcpy(triangles[2 * i], ((int32_t[]){0, a, b}), sizeof *triangles);
+        memcpy(triangles[2 * i + 1], ((int32_t[]){1, b, a}), sizeof *triangles);
+    }
+    test_mesh mesh = {positions, triangles, SIDES + 2, 2 * SIDES};
+    const double wide[] = {-2, 2}, cut[] = {-2, 0.25, 2};
+    rbli_cell_complex *k = make_boxes(ctx, (const double *const[]){cut, wide, cut}, (int[]){3, 2, 3}, 0, 0);
+    rbli_cut_result *r = cut_checked(ctx, &mesh, k, true, "double cone", 0);
+    assert_int_equal(r->piece_count, 4);
+    rbli_cut_result_destroy(ctx, r);
+    rbli_cell_complex_destroy(ctx, k);
+    finish_context(ctx);
+}
+
 static void cancelling_leaves_nothing(void **state)
 {
     (void)state;
@@ -590,6 +656,8 @@ int main(void)
         cmocka_unit_test(caps_may_have_holes),
         cmocka_unit_test(islands_are_pieces_unless_kept_together),
         cmocka_unit_test(open_meshes_are_refused_by_their_first_open_edge),
+        cmocka_unit_test(edges_of_four_triangles_are_refused),
+        cmocka_unit_test(vertices_may_have_thousands_of_edges),
         cmocka_unit_test(cancelling_leaves_nothing),
         cmocka_unit_test(random_voxels_on_their_lattice),
         cmocka_unit_test(wobbling_triangular_facets),
