@@ -60,6 +60,7 @@ enum {
     BLOCK_ALIGNMENT = 64,
     ZSTD_LEVEL = 1,
     PACK_PART_BYTES = 1 << 20,
+    WRITE_PART_BYTES = 1 << 18,
     PACKED_FREE_BYTES = 256 << 20,
     PACKED_MOST_RATIO = 1000,
 };
@@ -124,7 +125,6 @@ static void put_name(uint8_t **at, const char *name)
     *at += NAME_BYTES;
 }
 
-/// Packs a block unless that saves less than a sixteenth.
 /// Packs in one frame that tells its size. Parts go in one after the other, so that the end of the
 /// evaluation can be asked for between them.
 static rbl_status pack_bytes(rbl_context *ctx, ZSTD_CCtx *packer, ZSTD_outBuffer *out, const block *b)
@@ -148,6 +148,7 @@ done:
     return status;
 }
 
+/// Packs a block unless that saves less than a sixteenth.
 static rbl_status pack_block(rbl_context *ctx, block *b)
 {
     if (b->unpacked < 64) return RBL_OK;
@@ -290,42 +291,101 @@ static void put_header(
     put_u64(&at, rbli_hash64(file, HEADER_BYTES - sizeof(uint64_t)));
 }
 
+/// Everything of a file but the blocks' bytes, which are those of the collection or packed ones.
+typedef struct encoding {
+    attribute_row *rows;
+    size_t attributes, file_bytes, head_bytes;
+    uint8_t *head; /* header and table */
+} encoding;
+
+static void encoding_free(rbl_context *ctx, encoding *e)
+{
+    for (size_t i = 0; e->rows && i < e->attributes; i++)
+        for (int k = 0; k < 2; k++)
+            rbli_free(ctx, e->rows[i].blocks[k].owned);
+    rbli_free(ctx, e->rows);
+    rbli_free(ctx, e->head);
+}
+
+/// Packs all blocks and makes the head.
+static rbl_status encode(rbl_context *ctx, const rbl_collection *collection, encoding *e)
+{
+    rbl_status status = RBL_OK;
+    size_t groups = rbli_collection_group_count(collection);
+    for (size_t g = 0; g < groups; g++)
+        e->attributes +=
+            rbli_collection_attribute_count(collection, rbli_collection_group_name(collection, g));
+    size_t table_bytes = groups * GROUP_ROW_BYTES + e->attributes * ATTRIBUTE_ROW_BYTES;
+    RBL_TRY_ALLOC(e->rows = rbli_calloc(ctx, e->attributes, sizeof *e->rows));
+    RBL_TRY(collect_rows(ctx, collection, e->rows));
+    RBL_TRY(rbli_parallel_for(ctx, e->attributes, 1, pack_attributes, e->rows));
+    uint64_t unpacked;
+    e->head_bytes = HEADER_BYTES + table_bytes;
+    e->file_bytes = place_blocks(e->rows, e->attributes, e->head_bytes, &unpacked);
+    if (unpacked > most_unpacked(e->file_bytes)) {
+        leave_unpacked(ctx, e->rows, e->attributes);
+        e->file_bytes = place_blocks(e->rows, e->attributes, e->head_bytes, &unpacked);
+    }
+    for (size_t i = 0; i < e->attributes; i++)
+        for (int k = 0; k < 1 + e->rows[i].is_list; k++) {
+            block *b = &e->rows[i].blocks[k];
+            if (rbli_cancelled(ctx)) RBL_TRY(RBL_ERR_CANCELLED);
+            b->checksum = rbli_hash64(b->bytes, b->stored);
+        }
+    RBL_TRY_ALLOC(e->head = rbli_calloc(ctx, e->head_bytes, 1));
+    put_table(e->head + HEADER_BYTES, collection, e->rows, e->attributes);
+    put_header(e->head, e->file_bytes, groups, e->attributes, unpacked, table_bytes);
+done:
+    return status;
+}
+
 rbl_status rbli_rbl_encode(
     rbl_context *ctx, const rbl_collection *collection, uint8_t **out, size_t *out_bytes)
 {
     rbl_status status = RBL_OK;
-    size_t groups = rbli_collection_group_count(collection), attributes = 0;
+    encoding e = {0};
     uint8_t *file = NULL;
-    for (size_t g = 0; g < groups; g++)
-        attributes += rbli_collection_attribute_count(collection, rbli_collection_group_name(collection, g));
-    size_t table_bytes = groups * GROUP_ROW_BYTES + attributes * ATTRIBUTE_ROW_BYTES;
-    attribute_row *rows = rbli_calloc(ctx, attributes, sizeof *rows);
-    RBL_TRY_ALLOC(rows);
-    RBL_TRY(collect_rows(ctx, collection, rows));
-    RBL_TRY(rbli_parallel_for(ctx, attributes, 1, pack_attributes, rows));
-    uint64_t unpacked;
-    size_t file_bytes = place_blocks(rows, attributes, HEADER_BYTES + table_bytes, &unpacked);
-    if (unpacked > most_unpacked(file_bytes)) {
-        leave_unpacked(ctx, rows, attributes);
-        file_bytes = place_blocks(rows, attributes, HEADER_BYTES + table_bytes, &unpacked);
-    }
-    file = rbli_calloc(ctx, file_bytes, 1);
-    RBL_TRY_ALLOC(file);
-    for (size_t i = 0; i < attributes; i++)
-        for (int k = 0; k < 1 + rows[i].is_list; k++) {
-            block *b = &rows[i].blocks[k];
+    RBL_TRY(encode(ctx, collection, &e));
+    RBL_TRY_ALLOC(file = rbli_alloc(ctx, e.file_bytes, 1));
+    memcpy(file, e.head, e.head_bytes);
+    for (size_t i = 0, end = e.head_bytes; i < e.attributes; i++)
+        for (int k = 0; k < 1 + e.rows[i].is_list; k++) {
+            const block *b = &e.rows[i].blocks[k];
+            memset(file + end, 0, b->place - end);
             RBL_TRY(rbli_copy_polled(ctx, file + b->place, b->bytes, b->stored));
-            b->checksum = rbli_hash64(b->bytes, b->stored);
+            end = b->place + b->stored;
         }
-    put_table(file + HEADER_BYTES, collection, rows, attributes);
-    put_header(file, file_bytes, groups, attributes, unpacked, table_bytes);
     *out = file;
-    *out_bytes = file_bytes;
+    *out_bytes = e.file_bytes;
+    file = NULL;
 done:
-    for (size_t i = 0; rows && i < attributes; i++)
-        for (int k = 0; k < 2; k++)
-            rbli_free(ctx, rows[i].blocks[k].owned);
-    rbli_free(ctx, rows);
+    rbli_free(ctx, file);
+    encoding_free(ctx, &e);
+    return status;
+}
+
+rbl_status rbli_rbl_write(rbl_context *ctx, const rbl_collection *collection, rbli_file_writer *writer)
+{
+    static const uint8_t zeros[BLOCK_ALIGNMENT];
+    rbl_status status = RBL_OK;
+    encoding e = {0};
+    RBL_TRY(encode(ctx, collection, &e));
+    rbli_file_writer_write(writer, e.head, e.head_bytes);
+    for (size_t i = 0, end = e.head_bytes; i < e.attributes; i++)
+        for (int k = 0; k < 1 + e.rows[i].is_list; k++) {
+            block *b = &e.rows[i].blocks[k];
+            rbli_file_writer_write(writer, zeros, b->place - end);
+            for (size_t at = 0, part; at < b->stored; at += part) {
+                if (rbli_cancelled(ctx)) RBL_TRY(RBL_ERR_CANCELLED);
+                part = b->stored - at < WRITE_PART_BYTES ? b->stored - at : WRITE_PART_BYTES;
+                rbli_file_writer_write(writer, b->bytes + at, part);
+            }
+            end = b->place + b->stored;
+            rbli_free(ctx, b->owned);
+            b->owned = NULL;
+        }
+done:
+    encoding_free(ctx, &e);
     return status;
 }
 

@@ -249,16 +249,6 @@ done:
     return status;
 }
 
-static rbl_status write_rbl(rbl_context *ctx, const rbl_collection *collection, rbli_file_writer *writer)
-{
-    uint8_t *bytes = NULL;
-    size_t count = 0;
-    rbl_status status = rbli_rbl_encode(ctx, collection, &bytes, &count);
-    if (status == RBL_OK) rbli_file_writer_write(writer, bytes, count);
-    rbli_free(ctx, bytes);
-    return status;
-}
-
 static void note_collapsed(
     rbl_context *ctx, const char *name, const char *how, size_t written, size_t collapsed)
 {
@@ -274,7 +264,7 @@ static rbl_status write_content(rbl_context *ctx, const char *name, const char *
     rbli_collider_form colliders = options->colliders;
     switch (kind_of(name)) {
     case FILE_RBL:
-        return write_rbl(ctx, collection, writer);
+        return rbli_rbl_write(ctx, collection, writer);
     case FILE_OBJ:
         return rbli_write_obj(ctx, collection, beside, colliders, writer);
     case FILE_USDA:

@@ -1,5 +1,7 @@
 #include "tests/check.h"
 
+#include <unistd.h>
+
 #include "fracture/base/rng.h"
 #include "fracture/collection/rbl_file.h"
 #include "tests/failing_alloc.h"
@@ -43,6 +45,50 @@ done:
     return status;
 }
 
+static char folder[] = "/tmp/rubble-test-rbl-XXXXXX";
+static char path[100];
+
+static int make_folder(void **state)
+{
+    (void)state;
+    if (!mkdtemp(folder)) return -1;
+    snprintf(path, sizeof path, "%s/a.rbl", folder);
+    return 0;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    unlink(path);
+    return rmdir(folder);
+}
+
+static rbl_status write_file(rbl_context *ctx, const rbl_collection *asset)
+{
+    rbli_file_writer *writer = NULL;
+    rbl_status status = RBL_OK;
+    RBL_TRY(rbli_file_writer_open(ctx, path, &writer));
+    rbli_file_writer_skip_sync(writer);
+    RBL_TRY(rbli_rbl_write(ctx, asset, writer));
+    status = rbli_file_writer_commit(ctx, writer);
+    writer = NULL;
+done:
+    rbli_file_writer_discard(writer);
+    return status;
+}
+
+static void assert_written_the_same(
+    rbl_context *ctx, const rbl_collection *asset, const uint8_t *file, size_t bytes)
+{
+    uint8_t *written = NULL;
+    size_t count;
+    assert_ok(ctx, write_file(ctx, asset));
+    assert_ok(ctx, rbli_file_read(ctx, path, 0, &written, &count));
+    assert_int_equal(count, bytes);
+    assert_memory_equal(written, file, bytes);
+    rbli_free(ctx, written);
+}
+
 static void what_is_encoded_is_decoded(void **state)
 {
     (void)state;
@@ -65,6 +111,7 @@ static void what_is_encoded_is_decoded(void **state)
             assert_ok(ctx, rbli_rbl_encode(ctx, back, &again, &again_bytes));
             assert_int_equal(bytes, again_bytes);
             assert_memory_equal(file, again, bytes);
+            assert_written_the_same(ctx, asset, file, bytes);
             if (first) {
                 assert_int_equal(bytes, first_bytes);
                 assert_memory_equal(file, first, bytes);
@@ -354,6 +401,7 @@ static rbl_status encode_and_decode(rbl_context *ctx, void *user)
     RBL_TRY(make_everything(ctx, 3, &asset));
     RBL_TRY(rbli_rbl_encode(ctx, asset, &file, &bytes));
     RBL_TRY(rbli_rbl_decode(ctx, "x", file, bytes, &back));
+    RBL_TRY(write_file(ctx, asset));
 done:
     rbli_free(ctx, file);
     rbli_collection_release(asset);
@@ -378,5 +426,5 @@ int main(void)
         cmocka_unit_test(much_of_the_same_can_still_be_read),
         cmocka_unit_test(each_allocation_may_fail),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
