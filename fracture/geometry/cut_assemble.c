@@ -11,8 +11,8 @@ enum {
     CELL_GRAIN = 8,
     LABEL_GRAIN = 32768,
     CAP_GRAIN = 4096,
-    WAVE_BLOCKS = 16, /* at least; what they hold stays in the caches */
-    BLOCKS_A_WORKER = 4,
+    WAVE_CELLS = 128, /* at least; what they hold stays in the caches */
+    CELLS_A_WORKER = 32,
 };
 
 typedef struct piece_record {
@@ -21,16 +21,16 @@ typedef struct piece_record {
     double volume;
 } piece_record;
 
-/// The pieces of a run of cells, one after another.
-typedef struct assembly_block {
+/// The pieces of a cell, one after another.
+typedef struct cell_output {
     RBLI_ARRAY(piece_record) pieces;
-    RBLI_ARRAY(int32_t) vertex_ids; /* arrangement vertices, or −1 − middle */
-    RBLI_ARRAY(cut_point) positions;
-    RBLI_ARRAY(cut_middle) middles;          /* ends are vertices of the block */
-    RBLI_ARRAY(cut_cell_triangle) triangles; /* vertices count within the piece */
+    cut_index_list vertex_ids; /* arrangement vertices, or −1 − middle */
+    cut_point_list positions;
+    RBLI_ARRAY(cut_middle) middles; /* ends are vertices of the output */
+    cut_triangle_list triangles;    /* vertices count within the piece */
     size_t weighted_count, film_count, negative_count, split_count;
     size_t first_piece, first_vertex, first_triangle, first_row; /* in the result */
-} assembly_block;
+} cell_output;
 
 typedef struct assembly_worker {
     cut_cell cell;
@@ -45,8 +45,8 @@ typedef struct assembly {
     int32_t *cell_piece_count;    /* [cell_count + 1] then the first piece of each cell */
     assembly_worker *workers;
     size_t worker_count;
-    assembly_block *blocks; /* of a wave: cells are assembled and written some blocks at a time */
-    size_t block_count, wave_first;
+    cell_output *outputs; /* of a wave: some cells are assembled, then written */
+    size_t output_count, wave_first;
     struct assembly_room {
         size_t pieces, vertices, triangles, rows;
     } room; /* of the result's arrays */
@@ -167,7 +167,7 @@ void cut_arrangement_weights(const cut_state *s, int32_t id, const int32_t corne
 /// Weights of a vertex of a piece; a middle point has its ends' mean (a middle of middles: as deep as there
 /// were rounds).
 static void vertex_weights(
-    const cut_state *s, const assembly_block *b, size_t vertex, const int32_t corners[3], double w[3])
+    const cut_state *s, const cell_output *b, size_t vertex, const int32_t corners[3], double w[3])
 {
     int32_t id = b->vertex_ids.data[vertex];
     if (id >= 0) {
@@ -207,12 +207,11 @@ static rbl_status clear_starts(rbl_context *ctx, assembly_worker *w)
     return status;
 }
 
-/// Appends the vertices piece by piece, each piece's in the order of the cell.
-static rbl_status store_vertices(rbl_context *ctx, assembly_worker *w, assembly_block *out, size_t first)
+/// Stores the vertices piece by piece, each piece's in the order of the cell.
+static rbl_status store_vertices(rbl_context *ctx, assembly_worker *w, cell_output *out)
 {
     rbl_status status = RBL_OK;
     const cut_cell *c = &w->cell;
-    size_t base = out->vertex_ids.count;
     RBL_TRY(clear_starts(ctx, w));
     w->renumber.count = 0;
     RBL_TRY(rbli_array_reserve(ctx, &w->renumber, c->ids.count));
@@ -220,52 +219,49 @@ static rbl_status store_vertices(rbl_context *ctx, assembly_worker *w, assembly_
     RBL_TRY(rbli_array_reserve(ctx, &out->positions, c->ids.count));
     for (size_t v = 0; v < c->ids.count; v++) {
         int32_t piece = piece_of_vertex(c, (int32_t)v);
-        w->renumber.data[v] = piece < 0 ? -1 : out->pieces.data[first + (size_t)piece].vertex_count++;
+        w->renumber.data[v] = piece < 0 ? -1 : out->pieces.data[piece].vertex_count++;
     }
     for (size_t piece = 0; piece < c->pieces.count; piece++)
-        w->start.data[piece + 1] = w->start.data[piece] + out->pieces.data[first + piece].vertex_count;
+        w->start.data[piece + 1] = w->start.data[piece] + out->pieces.data[piece].vertex_count;
     for (size_t v = 0; v < c->ids.count; v++) {
         int32_t piece = piece_of_vertex(c, (int32_t)v), id = c->ids.data[v];
         if (piece < 0) continue;
-        size_t at = base + (size_t)(w->start.data[piece] + w->renumber.data[v]);
+        size_t at = (size_t)(w->start.data[piece] + w->renumber.data[v]);
         if (id < 0) { /* its ends come before it in the cell and lie in the same piece */
             const cut_middle *middle = &c->middles.data[-1 - id];
             cut_middle stored = {{0, 0}};
             for (int end = 0; end < 2; end++)
-                stored.ends[end] =
-                    (int32_t)base + w->start.data[piece] + w->renumber.data[c->kept.data[middle->ends[end]]];
+                stored.ends[end] = w->start.data[piece] + w->renumber.data[c->kept.data[middle->ends[end]]];
             id = -1 - (int32_t)out->middles.count;
             RBL_TRY(rbli_array_push(ctx, &out->middles, stored));
         }
         out->vertex_ids.data[at] = id;
         out->positions.data[at] = c->positions.data[v];
     }
-    out->vertex_ids.count = out->positions.count = base + (size_t)w->start.data[c->pieces.count];
+    out->vertex_ids.count = out->positions.count = (size_t)w->start.data[c->pieces.count];
 done:
     return status;
 }
 
 /// @param vertices  they were stored, so corners have numbers
-static rbl_status store_triangles(
-    rbl_context *ctx, assembly_worker *w, assembly_block *out, size_t first, bool vertices)
+static rbl_status store_triangles(rbl_context *ctx, assembly_worker *w, cell_output *out, bool vertices)
 {
     rbl_status status = RBL_OK;
     const cut_cell *c = &w->cell;
-    size_t base = out->triangles.count;
     RBL_TRY(clear_starts(ctx, w));
     RBL_TRY(rbli_array_reserve(ctx, &out->triangles, c->triangles.count));
     for (size_t i = 0; i < c->triangles.count; i++) {
         int32_t piece = piece_of_triangle(c, &c->triangles.data[i]);
-        if (piece >= 0) out->pieces.data[first + (size_t)piece].triangle_count++;
+        if (piece >= 0) out->pieces.data[piece].triangle_count++;
     }
     for (size_t piece = 0; piece < c->pieces.count; piece++)
-        w->start.data[piece + 1] = w->start.data[piece] + out->pieces.data[first + piece].triangle_count;
-    out->triangles.count = base + (size_t)w->start.data[c->pieces.count];
+        w->start.data[piece + 1] = w->start.data[piece] + out->pieces.data[piece].triangle_count;
+    out->triangles.count = (size_t)w->start.data[c->pieces.count];
     for (size_t i = 0; i < c->triangles.count; i++) {
         const cut_cell_triangle *t = &c->triangles.data[i];
         int32_t piece = piece_of_triangle(c, t);
         if (piece < 0) continue;
-        cut_cell_triangle *stored = &out->triangles.data[base + (size_t)w->start.data[piece]++];
+        cut_cell_triangle *stored = &out->triangles.data[w->start.data[piece]++];
         *stored = *t;
         for (int corner = 0; corner < 3; corner++)
             stored->v[corner] = vertices ? w->renumber.data[t->v[corner]] : 0;
@@ -276,29 +272,24 @@ done:
     return status;
 }
 
-/// Appends a cell that is one piece as it is.
-static rbl_status store_whole(rbl_context *ctx, const cut_cell *c, assembly_block *out, size_t piece)
+/// Takes the arrays of a cell that is one piece; the cell gets those of the output to fill next.
+static void take_whole(cut_cell *c, cell_output *out)
 {
-    rbl_status status = RBL_OK;
-    size_t vertices = c->ids.count, triangles = c->triangles.count;
-    RBL_TRY(rbli_array_reserve(ctx, &out->vertex_ids, vertices));
-    RBL_TRY(rbli_array_reserve(ctx, &out->positions, vertices));
-    RBL_TRY(rbli_array_reserve(ctx, &out->triangles, triangles));
-    memcpy(out->vertex_ids.data + out->vertex_ids.count, c->ids.data, vertices * sizeof *c->ids.data);
-    memcpy(out->positions.data + out->positions.count, c->positions.data, vertices * sizeof(cut_point));
-    memcpy(
-        out->triangles.data + out->triangles.count, c->triangles.data, triangles * sizeof *c->triangles.data);
-    out->vertex_ids.count += vertices;
-    out->positions.count += vertices;
-    out->triangles.count += triangles;
-    out->pieces.data[piece].vertex_count = (int32_t)vertices;
-    out->pieces.data[piece].triangle_count = (int32_t)triangles;
-done:
-    return status;
+    cut_index_list ids = out->vertex_ids;
+    cut_point_list positions = out->positions;
+    cut_triangle_list triangles = out->triangles;
+    out->pieces.data[0].vertex_count = (int32_t)c->ids.count;
+    out->pieces.data[0].triangle_count = (int32_t)c->triangles.count;
+    out->vertex_ids = c->ids;
+    out->positions = c->positions;
+    out->triangles = c->triangles;
+    c->ids = ids;
+    c->positions = positions;
+    c->triangles = triangles;
 }
 
 static rbl_status assemble_cell(
-    rbl_context *ctx, const assembly *a, assembly_worker *w, assembly_block *out, int32_t number)
+    rbl_context *ctx, const assembly *a, assembly_worker *w, cell_output *out, int32_t number)
 {
     rbl_status status = RBL_OK;
     cut_cell *c = &w->cell;
@@ -312,28 +303,27 @@ static rbl_status assemble_cell(
     if (total == 0 || cut_is_dropped(a->state, number)) return RBL_OK;
     c->film_count = c->negative_count = c->split_count = 0;
     RBL_TRY(cut_cell_build(ctx, a->state, &items, c));
-    out->film_count += c->film_count;
-    out->negative_count += c->negative_count;
-    out->split_count += c->split_count;
+    out->film_count = c->film_count;
+    out->negative_count = c->negative_count;
+    out->split_count = c->split_count;
     for (size_t i = 0; i < items.count[2]; i++) { /* splitting an edge does not change a cap's part */
         int32_t corner = c->triangles.data[c->cap_first + i].v[0];
         a->cap_piece[items.items[2][i]] = piece_of_vertex(c, c->whole ? corner : c->kept.data[corner]);
     }
     a->cell_piece_count[number] = (int32_t)c->pieces.count;
-    size_t first = out->pieces.count;
     for (size_t piece = 0; piece < c->pieces.count; piece++)
         RBL_TRY(rbli_array_push(ctx, &out->pieces, ((piece_record){number, 0, 0, 0})));
     for (size_t i = 0; i < c->parts.count; i++)
         if (c->parts.data[i].piece >= 0)
-            out->pieces.data[first + (size_t)c->parts.data[i].piece].volume += c->parts.data[i].volume;
+            out->pieces.data[c->parts.data[i].piece].volume += c->parts.data[i].volume;
     if (a->state->contacts_only) {
-        if (c->pieces.count > 1) RBL_TRY(store_triangles(ctx, w, out, first, false));
+        if (c->pieces.count > 1) RBL_TRY(store_triangles(ctx, w, out, false));
     } else if (c->whole) {
-        out->weighted_count += items.count[1];
-        RBL_TRY(store_whole(ctx, c, out, first));
+        out->weighted_count = items.count[1];
+        take_whole(c, out);
     } else {
-        RBL_TRY(store_vertices(ctx, w, out, first));
-        RBL_TRY(store_triangles(ctx, w, out, first, true));
+        RBL_TRY(store_vertices(ctx, w, out));
+        RBL_TRY(store_triangles(ctx, w, out, true));
     }
 done:
     return status;
@@ -341,10 +331,11 @@ done:
 
 static rbl_status cell_block(rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
 {
+    (void)block;
     const assembly *a = user;
-    for (size_t cell = begin; cell < end; cell++) {
-        rbl_status status = assemble_cell(
-            ctx, a, &a->workers[worker], &a->blocks[block], (int32_t)(a->wave_first * CELL_GRAIN + cell));
+    for (size_t i = begin; i < end; i++) {
+        rbl_status status =
+            assemble_cell(ctx, a, &a->workers[worker], &a->outputs[i], (int32_t)(a->wave_first + i));
         if (status != RBL_OK) return status;
     }
     return RBL_OK;
@@ -413,12 +404,12 @@ static size_t grown(size_t room, size_t needed)
     return needed > room + room / 4 ? needed : room + room / 4;
 }
 
-/// Gives the blocks of a wave their places in the result.
+/// Gives the cells of a wave their places in the result.
 static rbl_status place_wave(rbl_context *ctx, assembly *a, size_t count)
 {
     rbli_cut_result *r = a->result;
     for (size_t i = 0; i < count; i++) {
-        assembly_block *b = &a->blocks[i];
+        cell_output *b = &a->outputs[i];
         b->first_piece = r->piece_count;
         b->first_vertex = r->vertex_count;
         b->first_triangle = r->triangle_count;
@@ -439,14 +430,14 @@ static rbl_status place_wave(rbl_context *ctx, assembly *a, size_t count)
             grown(a->room.rows, r->origins.weights_count)});
 }
 
-static void clear_block(assembly_block *b)
+static void clear_output(cell_output *b)
 {
     b->pieces.count = b->vertex_ids.count = b->positions.count = 0;
     b->middles.count = b->triangles.count = 0;
     b->weighted_count = b->film_count = b->negative_count = b->split_count = 0;
 }
 
-static void write_triangles(const cut_state *s, const assembly_block *b, const piece_record *piece,
+static void write_triangles(const cut_state *s, const cell_output *b, const piece_record *piece,
     size_t vertex, size_t triangle, size_t *row, rbli_cut_result *r)
 {
     for (int32_t i = 0; i < piece->triangle_count; i++) {
@@ -464,7 +455,7 @@ static void write_triangles(const cut_state *s, const assembly_block *b, const p
     }
 }
 
-static void write_block(const cut_state *s, const assembly_block *b, rbli_cut_result *r)
+static void write_output(const cut_state *s, const cell_output *b, rbli_cut_result *r)
 {
     if (b->pieces.count == 0) return;
     if (b->positions.count)
@@ -486,7 +477,7 @@ static void write_block(const cut_state *s, const assembly_block *b, rbli_cut_re
     }
 }
 
-static rbl_status write_blocks(
+static rbl_status write_block(
     rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
 {
     (void)ctx;
@@ -494,7 +485,7 @@ static rbl_status write_blocks(
     (void)worker;
     const assembly *a = user;
     for (size_t i = begin; i < end; i++)
-        write_block(a->state, &a->blocks[i], a->result);
+        write_output(a->state, &a->outputs[i], a->result);
     return RBL_OK;
 }
 
@@ -655,33 +646,31 @@ static void free_assembly(rbl_context *ctx, assembly *a)
         rbli_free(ctx, a->workers[i].start.data);
         rbli_free(ctx, a->workers[i].renumber.data);
     }
-    for (size_t i = 0; a->blocks && i < a->block_count; i++) {
-        rbli_free(ctx, a->blocks[i].pieces.data);
-        rbli_free(ctx, a->blocks[i].vertex_ids.data);
-        rbli_free(ctx, a->blocks[i].middles.data);
-        rbli_free(ctx, a->blocks[i].positions.data);
-        rbli_free(ctx, a->blocks[i].triangles.data);
+    for (size_t i = 0; a->outputs && i < a->output_count; i++) {
+        rbli_free(ctx, a->outputs[i].pieces.data);
+        rbli_free(ctx, a->outputs[i].vertex_ids.data);
+        rbli_free(ctx, a->outputs[i].middles.data);
+        rbli_free(ctx, a->outputs[i].positions.data);
+        rbli_free(ctx, a->outputs[i].triangles.data);
     }
     rbli_free(ctx, a->workers);
-    rbli_free(ctx, a->blocks);
+    rbli_free(ctx, a->outputs);
 }
 
-/// Assembles all cells, some blocks at a time.
+/// Assembles all cells, some at a time.
 static rbl_status assemble_cells(rbl_context *ctx, assembly *a)
 {
     rbl_status status = RBL_OK;
     rbli_cut_result *r = a->result;
-    size_t cells = a->state->complex_view->cell_count, blocks = (cells + CELL_GRAIN - 1) / CELL_GRAIN;
+    size_t cells = a->state->complex_view->cell_count;
     RBL_TRY(fit_result(ctx, a, expected_room(a)));
-    for (a->wave_first = 0; a->wave_first < blocks; a->wave_first += a->block_count) {
-        size_t first = a->wave_first * CELL_GRAIN;
-        size_t count = blocks - a->wave_first < a->block_count ? blocks - a->wave_first : a->block_count;
-        size_t wave_cells = cells - first < count * CELL_GRAIN ? cells - first : count * CELL_GRAIN;
+    for (a->wave_first = 0; a->wave_first < cells; a->wave_first += a->output_count) {
+        size_t count = cells - a->wave_first < a->output_count ? cells - a->wave_first : a->output_count;
         for (size_t i = 0; i < count; i++)
-            clear_block(&a->blocks[i]);
-        RBL_TRY(rbli_parallel_for(ctx, wave_cells, CELL_GRAIN, cell_block, a));
+            clear_output(&a->outputs[i]);
+        RBL_TRY(rbli_parallel_for(ctx, count, CELL_GRAIN, cell_block, a));
         RBL_TRY(place_wave(ctx, a, count));
-        RBL_TRY(rbli_parallel_for(ctx, count, 1, write_blocks, a));
+        RBL_TRY(rbli_parallel_for(ctx, count, CELL_GRAIN, write_block, a));
     }
     RBL_TRY(fit_result(ctx, a,
         (struct assembly_room){
@@ -698,8 +687,8 @@ rbl_status cut_assemble(rbl_context *ctx, cut_state *state, rbli_cut_result *res
     assembly a = {.state = state, .worker_count = (size_t)rbli_worker_count(ctx), .result = result};
     size_t cells = state->complex_view->cell_count;
     size_t vertex_count = (size_t)state->point_count + state->crossing_count + state->node_count;
-    a.block_count = a.worker_count * BLOCKS_A_WORKER;
-    if (a.block_count < WAVE_BLOCKS) a.block_count = WAVE_BLOCKS;
+    a.output_count = a.worker_count * CELLS_A_WORKER;
+    if (a.output_count < WAVE_CELLS) a.output_count = WAVE_CELLS;
     RBL_TRY(share_out(ctx, &a));
     for (int kind = 0; kind < 3; kind++)
         result->outside_dropped |= a.start[kind][cells - state->dropped_cells] < a.start[kind][cells];
@@ -707,7 +696,7 @@ rbl_status cut_assemble(rbl_context *ctx, cut_state *state, rbli_cut_result *res
     memset(a.cap_piece, 0xff, 2 * state->cap_count * sizeof(int32_t));
     RBL_TRY_ALLOC(a.cell_piece_count = rbli_calloc(ctx, cells + 1, sizeof(int32_t)));
     RBL_TRY_ALLOC(a.workers = rbli_calloc(ctx, a.worker_count, sizeof *a.workers));
-    RBL_TRY_ALLOC(a.blocks = rbli_calloc(ctx, a.block_count, sizeof *a.blocks));
+    RBL_TRY_ALLOC(a.outputs = rbli_calloc(ctx, a.output_count, sizeof *a.outputs));
     for (size_t i = 0; i < a.worker_count; i++)
         RBL_TRY(cut_cell_init(ctx, &a.workers[i].cell, vertex_count));
     RBL_TRY(assemble_cells(ctx, &a));

@@ -30,8 +30,7 @@ static void unite(int32_t *parent, const int32_t v[3])
 }
 
 /// Appends a triangle and makes its corners one part; room was made by the caller.
-static inline void add_triangle(
-    const cut_state *s, cut_cell *c, int32_t u, int32_t v, int32_t w, int32_t source, bool weighted)
+static inline void add_triangle(cut_cell *c, int32_t u, int32_t v, int32_t w, int32_t source, bool weighted)
 {
     const int32_t corners[3] = {u, v, w};
     cut_cell_triangle *triangle = &c->triangles.data[c->triangles.count++];
@@ -42,7 +41,6 @@ static inline void add_triangle(
             local = (int32_t)c->ids.count++;
             c->locals[corners[i]] = parent[local] = local;
             c->ids.data[local] = corners[i];
-            memcpy(c->positions.data[local].at, cut_source(s, corners[i]), sizeof(double[3]));
         }
         triangle->v[i] = local;
     }
@@ -53,12 +51,23 @@ static inline void add_triangle(
     triangle->dropped = false;
 }
 
-static inline void prefetch_corners(const cut_state *s, const cut_cell *c, const int32_t v[3])
+static inline void prefetch_corners(const cut_cell *c, const int32_t v[3])
 {
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 3; i++)
         __builtin_prefetch(&c->locals[v[i]]);
-        __builtin_prefetch(cut_source(s, v[i]));
-    }
+}
+
+/// Room for the corners of one more triangle.
+static inline rbl_status reserve_corners(rbl_context *ctx, cut_cell *c)
+{
+    rbl_status status = RBL_OK;
+    if (c->ids.capacity - c->ids.count >= 3) return RBL_OK;
+    RBL_TRY(rbli_array_reserve(ctx, &c->ids, 3));
+    c->positions.count = c->part_of.count = c->ids.count;
+    RBL_TRY(rbli_array_reserve(ctx, &c->positions, c->ids.capacity - c->ids.count));
+    RBL_TRY(rbli_array_reserve(ctx, &c->part_of, c->ids.capacity - c->ids.count));
+done:
+    return status;
 }
 
 static rbl_status gather(rbl_context *ctx, const cut_state *s, const cut_items *items, cut_cell *c)
@@ -67,25 +76,27 @@ static rbl_status gather(rbl_context *ctx, const cut_state *s, const cut_items *
     size_t count = items->count[0] + items->count[1] + items->count[2];
     c->triangles.count = c->ids.count = c->positions.count = c->part_of.count = c->middles.count = 0;
     RBL_TRY(rbli_array_reserve(ctx, &c->triangles, count));
-    RBL_TRY(rbli_array_reserve(ctx, &c->ids, 3 * count));
-    RBL_TRY(rbli_array_reserve(ctx, &c->positions, 3 * count));
-    RBL_TRY(rbli_array_reserve(ctx, &c->part_of, 3 * count));
+    RBL_TRY(rbli_array_reserve(ctx, &c->ids, count / 2 + 8)); /* what a closed surface has */
+    RBL_TRY(rbli_array_reserve(ctx, &c->positions, c->ids.capacity));
+    RBL_TRY(rbli_array_reserve(ctx, &c->part_of, c->ids.capacity));
     for (size_t i = 0; i < items->count[0]; i++) {
         const int32_t *item = items->items[0] + i, *v = s->mesh_view->triangles[*item];
         if (i + 2 * AHEAD < items->count[0]) {
             __builtin_prefetch(s->mesh_view->triangles[item[2 * AHEAD]]);
-            prefetch_corners(s, c, s->mesh_view->triangles[item[AHEAD]]);
+            prefetch_corners(c, s->mesh_view->triangles[item[AHEAD]]);
         }
-        add_triangle(s, c, v[0], v[1], v[2], *item, false);
+        RBL_TRY(reserve_corners(ctx, c));
+        add_triangle(c, v[0], v[1], v[2], *item, false);
     }
     for (size_t i = 0; i < items->count[1]; i++) {
         const int32_t *item = items->items[1] + i;
         const cut_face *face = &s->faces[*item];
         if (i + 2 * AHEAD < items->count[1]) {
             __builtin_prefetch(&s->faces[item[2 * AHEAD]]);
-            prefetch_corners(s, c, s->faces[item[AHEAD]].v);
+            prefetch_corners(c, s->faces[item[AHEAD]].v);
         }
-        add_triangle(s, c, face->v[0], face->v[1], face->v[2], face->source, true);
+        RBL_TRY(reserve_corners(ctx, c));
+        add_triangle(c, face->v[0], face->v[1], face->v[2], face->source, true);
     }
     c->cap_first = c->triangles.count;
     for (size_t i = 0; i < items->count[2]; i++) {
@@ -94,12 +105,16 @@ static rbl_status gather(rbl_context *ctx, const cut_state *s, const cut_items *
         bool positive = *item % 2;
         if (i + 2 * AHEAD < items->count[2]) {
             __builtin_prefetch(&s->caps[item[2 * AHEAD] / 2]);
-            prefetch_corners(s, c, s->caps[item[AHEAD] / 2].v);
+            prefetch_corners(c, s->caps[item[AHEAD] / 2].v);
         }
+        RBL_TRY(reserve_corners(ctx, c));
         add_triangle(
-            s, c, cap->v[0], cap->v[positive ? 2 : 1], cap->v[positive ? 1 : 2], -1 - cap->facet, false);
+            c, cap->v[0], cap->v[positive ? 2 : 1], cap->v[positive ? 1 : 2], -1 - cap->facet, false);
     }
     c->positions.count = c->part_of.count = c->ids.count;
+    /* Apart from the above, so that many are on their way at once. */
+    for (size_t v = 0; v < c->ids.count; v++)
+        memcpy(c->positions.data[v].at, cut_source(s, c->ids.data[v]), sizeof(double[3]));
 done:
     return status;
 }

@@ -17,6 +17,11 @@ typedef struct cut_point {
     double at[3];
 } cut_point;
 
+/// Named so that what a cell found can be handed over as it is.
+typedef RBLI_ARRAY(cut_cell_triangle) cut_triangle_list;
+typedef RBLI_ARRAY(cut_point) cut_point_list;
+typedef RBLI_ARRAY(int32_t) cut_index_list;
+
 /// The middle of two local vertices.
 typedef struct cut_middle {
     int32_t ends[2];
@@ -48,10 +53,10 @@ typedef struct cut_items {
 
 typedef struct cut_cell {
     int32_t *locals; /* [arrangement vertices] local number of those in `ids`; anything for others */
-    RBLI_ARRAY(cut_cell_triangle) triangles;
-    RBLI_ARRAY(int32_t) ids; /* of each vertex: an arrangement vertex, or −1 − m for middle point m */
-    RBLI_ARRAY(cut_point) positions; /* of each vertex, in source coordinates */
-    RBLI_ARRAY(int32_t) part_of;     /* of each vertex; a lower vertex of its part while parts are found */
+    cut_triangle_list triangles;
+    cut_index_list ids;          /* of each vertex: an arrangement vertex, or −1 − m for middle point m */
+    cut_point_list positions;    /* of each vertex, in source coordinates */
+    RBLI_ARRAY(int32_t) part_of; /* of each vertex; a lower vertex of its part while parts are found */
     RBLI_ARRAY(cut_middle) middles;
     RBLI_ARRAY(int32_t) kept; /* the vertex that each was joined with, itself for one that stays */
     RBLI_ARRAY(cut_part) parts;

@@ -316,15 +316,19 @@ void cut_vertex_normal(void *user, int32_t vertex, int64_t normal[3])
 static rbl_status used_box(rbl_context *ctx, const cut_state *state, double low[3], double high[3])
 {
     const rbli_mesh_view *mesh = state->mesh_view;
+    double least[3] = {INFINITY, INFINITY, INFINITY}, most[3] = {-INFINITY, -INFINITY, -INFINITY};
     for (size_t v = 0; v < mesh->vertex_count; v++) {
         if (state->mesh.vertex_half[v] < 0) continue;
+        const double *p = mesh->positions[v];
+        if (!isfinite(p[0]) || !isfinite(p[1]) || !isfinite(p[2]))
+            return rbli_fail(ctx, RBL_ERR_ARGUMENT, "mesh vertex %zu is not finite", v);
         for (int axis = 0; axis < 3; axis++) {
-            double x = mesh->positions[v][axis];
-            if (!isfinite(x)) return rbli_fail(ctx, RBL_ERR_ARGUMENT, "mesh vertex %zu is not finite", v);
-            low[axis] = cut_min(low[axis], x);
-            high[axis] = cut_max(high[axis], x);
+            least[axis] = cut_min(least[axis], p[axis]);
+            most[axis] = cut_max(most[axis], p[axis]);
         }
     }
+    memcpy(low, least, sizeof least);
+    memcpy(high, most, sizeof most);
     return RBL_OK;
 }
 
@@ -335,10 +339,6 @@ static rbl_status make_grid(rbl_context *ctx, cut_state *state, double mesh_low[
     rbl_status status = RBL_OK;
     const rbli_mesh_view *mesh = state->mesh_view;
     const rbli_cell_complex *complex = state->complex_view;
-    for (int axis = 0; axis < 3; axis++) {
-        mesh_low[axis] = INFINITY;
-        mesh_high[axis] = -INFINITY;
-    }
     RBL_TRY(used_box(ctx, state, mesh_low, mesh_high));
     double low[3] = {mesh_low[0], mesh_low[1], mesh_low[2]};
     double high[3] = {mesh_high[0], mesh_high[1], mesh_high[2]};

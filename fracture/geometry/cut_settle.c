@@ -83,24 +83,27 @@ done:
 
 /* ---- points ---- */
 
-/// Whether a point surely lies in a cell. Lanes are kept apart until the end, so that compilers take vectors.
+typedef float four_floats __attribute__((vector_size(16)));
+typedef int32_t four_flags __attribute__((vector_size(16)));
+
+/// Whether a point surely lies in a cell.
 static inline bool holds(const settling *s, int32_t cell, const float p[3])
 {
-    float highest[ROWS];
-    for (int row = 0; row < ROWS; row++)
-        highest[row] = -0x1p100f;
-    for (int32_t i = s->start[cell]; i < s->start[cell + 1]; i++) {
-        const facet_rows *r = &s->rows[i];
-        for (int row = 0; row < ROWS; row++) {
-            float height = r->normal[0][row] * p[0] + r->normal[1][row] * p[1] + r->normal[2][row] * p[2] -
-                           r->offset[row];
-            highest[row] = height > highest[row] ? height : highest[row];
+    four_flags outside = {0};
+    const four_floats px = {p[0], p[0], p[0], p[0]}, py = {p[1], p[1], p[1], p[1]},
+                      pz = {p[2], p[2], p[2], p[2]};
+    for (int32_t i = s->start[cell]; i < s->start[cell + 1]; i++)
+        for (int row = 0; row < ROWS; row += 4) {
+            four_floats x, y, z, offset;
+            memcpy(&x, s->rows[i].normal[0] + row, sizeof x);
+            memcpy(&y, s->rows[i].normal[1] + row, sizeof y);
+            memcpy(&z, s->rows[i].normal[2] + row, sizeof z);
+            memcpy(&offset, s->rows[i].offset + row, sizeof offset);
+            outside |= px * x + py * y + pz * z - offset >= -CUT_FLOAT_MARGIN;
         }
-    }
-    int outside = 0;
-    for (int row = 0; row < ROWS; row++)
-        outside |= highest[row] >= -CUT_FLOAT_MARGIN;
-    return !outside && s->start[cell] < s->start[cell + 1];
+    uint64_t any[2];
+    memcpy(any, &outside, sizeof any);
+    return !(any[0] | any[1]) && s->start[cell] < s->start[cell + 1];
 }
 
 /// The cell behind the facet that a point lies farthest behind; the same cell where the point lies in it or

@@ -3,7 +3,6 @@
 /// collapsed.
 
 #include "fracture/base/alloc.h"
-#include "fracture/base/hash.h"
 #include "fracture/geometry/cut_internal.h"
 
 typedef struct twin_table {
@@ -12,10 +11,19 @@ typedef struct twin_table {
     size_t mask;
 } twin_table;
 
+/// Coordinates are whole numbers below 2^53 in size, so sums of their multiples tell points apart well enough.
+static size_t hash_point(const double p[3])
+{
+    uint64_t x = (uint64_t)(int64_t)p[0] * 0x9e3779b97f4a7c15u +
+                 (uint64_t)(int64_t)p[1] * 0xc2b2ae3d27d4eb4fu +
+                 (uint64_t)(int64_t)p[2] * 0x165667b19e3779f9u;
+    return (size_t)((x ^ x >> 32) * 0x9e3779b97f4a7c15u >> 24);
+}
+
 /// The slot of an equal point, or the free slot for it.
 static int32_t *find_slot(const twin_table *t, const double p[3])
 {
-    size_t at = (size_t)rbli_hash64(p, sizeof(double[3])) & t->mask;
+    size_t at = hash_point(p) & t->mask;
     while (t->slots[at] >= 0 && memcmp(t->points[t->slots[at]], p, sizeof(double[3])) != 0)
         at = (at + 1) & t->mask;
     return &t->slots[at];
@@ -25,7 +33,7 @@ rbl_status cut_find_twins(rbl_context *ctx, cut_state *s)
 {
     rbl_status status = RBL_OK;
     size_t mesh_count = s->mesh_view->vertex_count, count = s->complex_view->vertex_count, capacity = 16;
-    while (capacity < 2 * count)
+    while (capacity < 4 * count) /* most points that are looked for are not there */
         capacity *= 2;
     twin_table table = {(const double(*)[3])s->points, NULL, capacity - 1};
     int32_t *twins = NULL; /* mesh vertex at the same grid point, or −1 */
