@@ -217,6 +217,7 @@ static void fill_box(const cut_state *state, int32_t facet, const double normal[
             low[axis] = cut_min(low[axis], points[loop[i]][axis]);
             high[axis] = cut_max(high[axis], points[loop[i]][axis]);
         }
+    box->low[3] = box->high[3] = 0;
     for (int axis = 0; axis < 3; axis++) {
         box->low[axis] = (float)(low[axis] - fabs(low[axis]) * 0x1p-23);
         box->high[axis] = (float)(high[axis] + fabs(high[axis]) * 0x1p-23);

@@ -57,29 +57,24 @@ typedef struct flood {
 
 /* ---- sifting ---- */
 
-static bool box_meets(const float node[6], const cut_k_box *k)
-{
-    if (node[0] > k->high[0] || node[3] < k->low[0] || node[1] > k->high[1] || node[4] < k->low[1] ||
-        node[2] > k->high[2] || node[5] < k->low[2])
-        return false;
-    float distance = -(float)k->offset, reach = (float)k->thickness;
-    for (int axis = 0; axis < 3; axis++) {
-        float middle = 0.5f * (node[axis] + node[axis + 3]), half = node[axis + 3] - middle;
-        distance += k->normal[axis] * middle;
-        reach += fabsf(k->normal[axis]) * half;
-    }
-    return fabsf(distance) <= reach + CUT_FLOAT_MARGIN;
-}
-
 static rbl_status sift(rbl_context *ctx, const cut_state *state, const float node[6], const int32_t *list,
     size_t count, int_list *out)
 {
     rbl_status status = rbli_array_reserve(ctx, out, count);
     if (status != RBL_OK) return status;
+    cut_floats low = {node[0], node[1], node[2], 0}, high = {node[3], node[4], node[5], 0};
+    cut_floats middle = 0.5f * (low + high), half = high - middle;
     size_t kept = out->count;
     for (size_t i = 0; i < count; i++) {
+        const cut_k_box *k = &state->complex.boxes[list[i]];
         out->data[kept] = list[i];
-        kept += box_meets(node, &state->complex.boxes[list[i]]);
+        if (!cut_boxes_meet(low, high, k)) continue;
+        float distance = -(float)k->offset, reach = (float)k->thickness;
+        for (int axis = 0; axis < 3; axis++) {
+            distance += k->normal[axis] * middle[axis];
+            reach += fabsf(k->normal[axis]) * half[axis];
+        }
+        kept += fabsf(distance) <= reach + CUT_FLOAT_MARGIN;
     }
     out->count = kept;
     return RBL_OK;
@@ -104,16 +99,39 @@ static rbl_status record_end(rbl_context *ctx, segment *s, int *found, bool star
     return RBL_OK;
 }
 
-/// Whether a mesh triangle lies on one side of a facet's slab.
-static bool misses_slab(const cut_state *state, const int32_t a[3], const cut_k_box *box)
+/// A mesh triangle as the filters see it.
+typedef struct rough_triangle {
+    cut_floats low, high; /* nearest floats: boxes of facets are rounded outward by more */
+    cut_floats x, y, z;   /* of the corners; the last one twice */
+} rough_triangle;
+
+/// a where the flags are set, b elsewhere.
+static inline cut_floats choose(cut_flags flags, cut_floats a, cut_floats b)
 {
-    double height[3];
+    return (cut_floats)(((cut_flags)a & flags) | ((cut_flags)b & ~flags));
+}
+
+static rough_triangle make_rough(const cut_state *state, const int32_t a[3])
+{
+    cut_floats p[3];
     for (int i = 0; i < 3; i++) {
-        const double *p = state->points[a[i]];
-        height[i] = box->normal[0] * p[0] + box->normal[1] * p[1] + box->normal[2] * p[2] - box->offset;
+        const double *at = state->points[a[i]];
+        p[i] = (cut_floats){(float)at[0], (float)at[1], (float)at[2], 0};
     }
-    return (height[0] > box->thickness && height[1] > box->thickness && height[2] > box->thickness) ||
-           (height[0] < -box->thickness && height[1] < -box->thickness && height[2] < -box->thickness);
+    cut_floats low = choose(p[0] < p[1], p[0], p[1]), high = choose(p[0] < p[1], p[1], p[0]);
+    return (rough_triangle){.low = choose(low < p[2], low, p[2]),
+        .high = choose(high > p[2], high, p[2]),
+        .x = {p[0][0], p[1][0], p[2][0], p[2][0]},
+        .y = {p[0][1], p[1][1], p[2][1], p[2][1]},
+        .z = {p[0][2], p[1][2], p[2][2], p[2][2]}};
+}
+
+/// Whether a mesh triangle lies on one side of a facet's slab.
+static bool misses_slab(const rough_triangle *t, const cut_k_box *box)
+{
+    cut_floats height = box->normal[0] * t->x + box->normal[1] * t->y + box->normal[2] * t->z;
+    float reach = (float)box->thickness + CUT_FLOAT_MARGIN, offset = (float)box->offset;
+    return !cut_any(height <= offset + reach) || !cut_any(height >= offset - reach);
 }
 
 /// Whether the plane of a triangle of the complex separates the corners of mesh triangle `a`; most candidates
@@ -387,23 +405,14 @@ static rbl_status cut_one_triangle(rbl_context *ctx, const flood *f, worker_scra
     rbl_status status = RBL_OK;
     const cut_state *state = f->state;
     const int32_t *a = state->mesh_view->triangles[triangle];
-    float low[3], high[3];
-    for (int axis = 0; axis < 3; axis++) {
-        double x = state->points[a[0]][axis], y = state->points[a[1]][axis], z = state->points[a[2]][axis];
-        low[axis] = (float)cut_min(cut_min(x, y), z);
-        high[axis] = (float)cut_max(cut_max(x, y), z);
-    }
+    const rough_triangle rough = make_rough(state, a);
     const int32_t *k_start = state->complex.facet_triangle_start;
     cut_plane mesh_plane;
     bool have_plane = false;
     w->segments.count = 0;
     for (size_t i = 0; i < count; i++) {
         const cut_k_box *box = &state->complex.boxes[list[i]];
-        /* The complex's box is rounded outward by more than this one's rounding. */
-        if (low[0] > box->high[0] || high[0] < box->low[0] || low[1] > box->high[1] ||
-            high[1] < box->low[1] || low[2] > box->high[2] || high[2] < box->low[2])
-            continue;
-        if (misses_slab(state, a, box)) continue;
+        if (!cut_boxes_meet(rough.low, rough.high, box) || misses_slab(&rough, box)) continue;
         for (int32_t k = k_start[list[i]]; k < k_start[list[i] + 1]; k++) {
             int side[3], found;
             segment s;

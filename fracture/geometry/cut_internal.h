@@ -55,13 +55,38 @@ typedef struct cut_k_triangle {
     int32_t facet;
 } cut_k_triangle;
 
+typedef float cut_floats __attribute__((vector_size(16)));
+typedef int32_t cut_flags __attribute__((vector_size(16)));
+
+static inline cut_floats cut_load(const float p[4])
+{
+    cut_floats four;
+    memcpy(&four, p, sizeof four);
+    return four;
+}
+static inline cut_floats cut_four(float x)
+{
+    return (cut_floats){x, x, x, x};
+}
+static inline bool cut_any(cut_flags flags)
+{
+    uint64_t halves[2];
+    memcpy(halves, &flags, sizeof halves);
+    return halves[0] | halves[1];
+}
+
 /// What the search needs of a facet: a box rounded outward, and a slab that holds it.
 typedef struct cut_k_box {
-    float low[3], high[3];
+    float low[4], high[4];    /* the fourth coordinate is zero */
     float normal[3];          /* of about unit length */
     float separates;          /* 0: both sides are one cell, the facet does not count */
     double offset, thickness; /* points of the facet have |normal·p − offset| ≤ thickness */
 } cut_k_box;
+
+static inline bool cut_boxes_meet(cut_floats low, cut_floats high, const cut_k_box *k)
+{
+    return !cut_any((low > cut_load(k->high)) | (high < cut_load(k->low)));
+}
 
 /// The complex, triangulated. Edges below real_edge_count belong to facet loops, the others are flat:
 /// diagonals.

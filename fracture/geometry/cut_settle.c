@@ -83,27 +83,19 @@ done:
 
 /* ---- points ---- */
 
-typedef float four_floats __attribute__((vector_size(16)));
-typedef int32_t four_flags __attribute__((vector_size(16)));
-
 /// Whether a point surely lies in a cell.
 static inline bool holds(const settling *s, int32_t cell, const float p[3])
 {
-    four_flags outside = {0};
-    const four_floats px = {p[0], p[0], p[0], p[0]}, py = {p[1], p[1], p[1], p[1]},
-                      pz = {p[2], p[2], p[2], p[2]};
+    cut_flags outside = {0};
+    cut_floats x = cut_four(p[0]), y = cut_four(p[1]), z = cut_four(p[2]);
     for (int32_t i = s->start[cell]; i < s->start[cell + 1]; i++)
         for (int row = 0; row < ROWS; row += 4) {
-            four_floats x, y, z, offset;
-            memcpy(&x, s->rows[i].normal[0] + row, sizeof x);
-            memcpy(&y, s->rows[i].normal[1] + row, sizeof y);
-            memcpy(&z, s->rows[i].normal[2] + row, sizeof z);
-            memcpy(&offset, s->rows[i].offset + row, sizeof offset);
-            outside |= px * x + py * y + pz * z - offset >= -CUT_FLOAT_MARGIN;
+            const facet_rows *r = &s->rows[i];
+            outside |= cut_load(r->normal[0] + row) * x + cut_load(r->normal[1] + row) * y +
+                           cut_load(r->normal[2] + row) * z - cut_load(r->offset + row) >=
+                       -CUT_FLOAT_MARGIN;
         }
-    uint64_t any[2];
-    memcpy(any, &outside, sizeof any);
-    return !(any[0] | any[1]) && s->start[cell] < s->start[cell + 1];
+    return !cut_any(outside) && s->start[cell] < s->start[cell + 1];
 }
 
 /// The cell behind the facet that a point lies farthest behind; the same cell where the point lies in it or
