@@ -134,6 +134,18 @@ static bool misses_slab(const rough_triangle *t, const cut_k_box *box)
     return !cut_any(height <= offset + reach) || !cut_any(height >= offset - reach);
 }
 
+/// Whether the box of a triangle of the complex keeps clear of a mesh triangle: so do most of a fan.
+static bool misses_triangle(const cut_state *state, const rough_triangle *t, const int32_t v[3])
+{
+    cut_floats p[3];
+    for (int i = 0; i < 3; i++) {
+        const double *at = state->points[v[i]];
+        p[i] = (cut_floats){(float)at[0], (float)at[1], (float)at[2], 0};
+    }
+    return cut_any(((p[0] > t->high) & (p[1] > t->high) & (p[2] > t->high)) |
+                   ((p[0] < t->low) & (p[1] < t->low) & (p[2] < t->low)));
+}
+
 /// Whether the plane of a triangle of the complex separates the corners of mesh triangle `a`; most candidates
 /// end here.
 static bool crosses_plane(const cut_state *state, const int32_t a[3], int32_t k_index, int side[3])
@@ -416,6 +428,7 @@ static rbl_status cut_one_triangle(rbl_context *ctx, const flood *f, worker_scra
         for (int32_t k = k_start[list[i]]; k < k_start[list[i] + 1]; k++) {
             int side[3], found;
             segment s;
+            if (misses_triangle(state, &rough, state->complex.triangles[k].v)) continue;
             if (!crosses_plane(state, a, k, side)) continue;
             if (!have_plane)
                 mesh_plane = cut_plane_make(state->points[a[0]], state->points[a[1]], state->points[a[2]]);
