@@ -36,6 +36,7 @@ typedef struct assembly_worker {
     cut_cell cell;
     RBLI_ARRAY(int32_t) start; /* first vertex, then triangle, of each piece of a cell */
     RBLI_ARRAY(int32_t) renumber;
+    char apart[CUT_APART_BYTES];
 } assembly_worker;
 
 typedef struct assembly {

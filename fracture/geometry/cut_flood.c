@@ -30,6 +30,7 @@ typedef struct output_block {
     RBLI_ARRAY(cut_node) nodes;
     RBLI_ARRAY(cut_chain) chains;
     RBLI_ARRAY(int32_t) bends;
+    char apart[CUT_APART_BYTES];
 } output_block;
 
 typedef struct worker_scratch {
@@ -39,6 +40,7 @@ typedef struct worker_scratch {
     int32_t *edge_node;  /* [real_edge_count] node of an edge on the current triangle … */
     int32_t *edge_stamp; /* … valid where this is the triangle */
     int32_t *k_side; /* [complex vertices] 2 × mesh triangle + (1 on its outside), the last one asked about */
+    char apart[CUT_APART_BYTES];
 } worker_scratch;
 
 typedef struct flood_task {

@@ -17,6 +17,7 @@ enum {
     CUT_LEAF_TRIANGLES = 8, /* of the tree over the mesh */
     CUT_SPARE_POINTS = 1,   /* the far end of a query's segment */
     CUT_NO_LABEL = -2,      /* not known yet; −1 is the outside of the box */
+    CUT_APART_BYTES = 128,  /* at the end of what different threads write: no cache line is in two of them */
 };
 
 /// fmin and fmax without their calls; no NaN comes here.

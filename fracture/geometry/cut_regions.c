@@ -38,6 +38,7 @@ typedef struct region_scratch {
     RBLI_ARRAY(double) polygon_flat;
     RBLI_ARRAY(int32_t) triangles; /* output: three arrangement vertices each */
     cut_polygon polygon;
+    char apart[CUT_APART_BYTES];
 } region_scratch;
 
 typedef struct region_pass {
@@ -47,6 +48,7 @@ typedef struct region_pass {
     struct region_block {
         RBLI_ARRAY(cut_face) faces;
         RBLI_ARRAY(cut_cap) caps;
+        char apart[CUT_APART_BYTES];
     } * blocks;
     size_t block_count;
     int32_t *facet_chain_start, *facet_chains; /* chains of a facet */
