@@ -19,6 +19,28 @@ void cut_free_state(rbl_context *ctx, cut_state *s)
     cut_tree_free(ctx, &s->mesh.whole);
 }
 
+typedef struct fill {
+    char *to;
+    int byte;
+} fill;
+
+static rbl_status fill_block(rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
+{
+    (void)ctx;
+    (void)block;
+    (void)worker;
+    const fill *f = user;
+    memset(f->to + begin, f->byte, end - begin);
+    return RBL_OK;
+}
+
+rbl_status cut_fill(rbl_context *ctx, void *to, int byte, size_t bytes)
+{
+    enum { PART_BYTES = 1 << 19 };
+    fill f = {to, byte};
+    return rbli_parallel_for(ctx, bytes, PART_BYTES, fill_block, &f);
+}
+
 /// Frees an array that is not needed any more.
 #define RELEASE(ctx, array) (rbli_free((ctx), (void *)(array)), (array) = NULL)
 
@@ -58,10 +80,9 @@ rbl_status rbli_cut(rbl_context *ctx, const rbli_mesh_view *mesh, const rbli_cel
     const rbli_cut_options *options, rbli_cut_result **out)
 {
     static const phase_fn phases[] = {cut_prepare_mesh, cut_prepare_complex, cut_settle, cut_flood,
-        cut_label_vertices, cut_wind_edges, cut_trace_mesh, cut_trace_facets, cut_find_twins};
+        cut_label_all, cut_order_edges, cut_trace_mesh, cut_trace_facets};
     static const char *const names[] = {"cut: prepare mesh", "cut: prepare cells", "cut: settle",
-        "cut: flood", "cut: label vertices", "cut: wind edges", "cut: trace mesh", "cut: trace facets",
-        "cut: find twins"};
+        "cut: flood", "cut: label vertices", "cut: order edges", "cut: trace mesh", "cut: trace facets"};
     enum { PHASE_COUNT = sizeof phases / sizeof *phases };
     _Static_assert(sizeof names / sizeof *names == PHASE_COUNT, "each phase has a name");
     _Static_assert(PHASE_COUNT + 1 == RBLI_CUT_PHASES, "each phase has a time");

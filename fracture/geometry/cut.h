@@ -15,9 +15,9 @@ typedef struct rbli_cut_options {
                            only where their cell has several pieces, without corners and weights */
 } rbli_cut_options;
 
-/// Parts of the work, in this order: prepare mesh, prepare cells, settle, flood, label vertices, wind edges, trace
-/// mesh, trace facets, find twins, assemble.
-enum { RBLI_CUT_PHASES = 10 };
+/// Parts of the work, in this order: prepare mesh, prepare cells, settle, flood, label vertices, order edges,
+/// trace mesh, trace facets, assemble.
+enum { RBLI_CUT_PHASES = 9 };
 
 /// Two pieces that share facets.
 typedef struct rbli_contact {

@@ -11,8 +11,8 @@ enum {
     CELL_GRAIN = 8,
     LABEL_GRAIN = 32768,
     CAP_GRAIN = 4096,
-    WAVE_CELLS = 128, /* at least; what they hold stays in the caches */
-    CELLS_A_WORKER = 32,
+    WAVE_CELLS = 128,     /* for one thread; what they hold stays in the caches */
+    CELLS_A_WORKER = 256, /* for several: they wait for one another twice a wave */
 };
 
 typedef struct piece_record {
@@ -76,6 +76,51 @@ static rbl_status label_block(
     return RBL_OK;
 }
 
+typedef struct sharing_job {
+    assembly *a;
+    int32_t *label; /* of an untouched triangle, else −1 */
+} sharing_job;
+
+/// Sorts the items of one kind by their cells.
+static void share_kind(const sharing_job *job, size_t kind)
+{
+    const assembly *a = job->a;
+    const cut_state *s = a->state;
+    const int32_t *label = job->label;
+    int32_t *start = a->start[kind], *items = a->items[kind];
+    size_t cells = s->complex_view->cell_count, triangle_count = s->mesh_view->triangle_count;
+    if (kind == 0) {
+        for (size_t t = 0; t < triangle_count; t++)
+            if (label[t] >= 0) start[label[t] + 2]++;
+        make_starts(start, cells);
+        for (size_t t = 0; t < triangle_count; t++)
+            if (label[t] >= 0) items[start[label[t] + 1]++] = (int32_t)t;
+    } else if (kind == 1) {
+        for (size_t i = 0; i < s->face_count; i++)
+            start[s->faces[i].label + 2]++;
+        make_starts(start, cells);
+        for (size_t i = 0; i < s->face_count; i++)
+            items[start[s->faces[i].label + 1]++] = (int32_t)i;
+    } else {
+        for (size_t i = 0; i < 2 * s->cap_count; i++)
+            start[cut_facet_cells(s, s->caps[i / 2].facet)[i % 2] + 2]++;
+        make_starts(start, cells);
+        for (size_t i = 0; i < 2 * s->cap_count; i++)
+            items[start[cut_facet_cells(s, s->caps[i / 2].facet)[i % 2] + 1]++] = (int32_t)i;
+    }
+}
+
+static rbl_status share_block(
+    rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
+{
+    (void)ctx;
+    (void)block;
+    (void)worker;
+    for (size_t kind = begin; kind < end; kind++)
+        share_kind(user, 2 - kind); /* the most work first */
+    return RBL_OK;
+}
+
 static rbl_status share_out(rbl_context *ctx, assembly *a)
 {
     rbl_status status = RBL_OK;
@@ -83,32 +128,19 @@ static rbl_status share_out(rbl_context *ctx, assembly *a)
     size_t cells = s->complex_view->cell_count, triangle_count = s->mesh_view->triangle_count;
     size_t untouched = triangle_count - s->cut_triangle_count;
     size_t counts[3] = {untouched, s->face_count, 2 * s->cap_count};
-    int32_t *label = NULL; /* of an untouched triangle, else −1 */
-    RBL_TRY_ALLOC(label = rbli_alloc(ctx, triangle_count, sizeof *label));
+    sharing_job job = {a, NULL};
+    RBL_TRY_ALLOC(job.label = rbli_alloc(ctx, triangle_count, sizeof *job.label));
     for (int kind = 0; kind < 3; kind++) {
         RBL_TRY_ALLOC(a->start[kind] = rbli_calloc(ctx, cells + 2, sizeof(int32_t)));
         RBL_TRY_ALLOC(a->items[kind] = rbli_alloc(ctx, counts[kind], sizeof(int32_t)));
     }
-    void *arguments[] = {a->state, label};
+    void *arguments[] = {a->state, job.label};
     RBL_TRY(rbli_parallel_for(ctx, triangle_count, LABEL_GRAIN, label_block, arguments));
     for (size_t i = 0; i < s->cut_triangle_count; i++)
-        label[s->cut_triangles[i].triangle] = -1;
-    for (size_t t = 0; t < triangle_count; t++)
-        if (label[t] >= 0) a->start[0][label[t] + 2]++;
-    for (size_t i = 0; i < s->face_count; i++)
-        a->start[1][s->faces[i].label + 2]++;
-    for (size_t i = 0; i < 2 * s->cap_count; i++)
-        a->start[2][cut_facet_cells(s, s->caps[i / 2].facet)[i % 2] + 2]++;
-    for (int kind = 0; kind < 3; kind++)
-        make_starts(a->start[kind], cells);
-    for (size_t t = 0; t < triangle_count; t++)
-        if (label[t] >= 0) a->items[0][a->start[0][label[t] + 1]++] = (int32_t)t;
-    for (size_t i = 0; i < s->face_count; i++)
-        a->items[1][a->start[1][s->faces[i].label + 1]++] = (int32_t)i;
-    for (size_t i = 0; i < 2 * s->cap_count; i++)
-        a->items[2][a->start[2][cut_facet_cells(s, s->caps[i / 2].facet)[i % 2] + 1]++] = (int32_t)i;
+        job.label[s->cut_triangles[i].triangle] = -1;
+    RBL_TRY(rbli_parallel_for(ctx, 3, 1, share_block, &job));
 done:
-    rbli_free(ctx, label);
+    rbli_free(ctx, job.label);
     return status;
 }
 
@@ -518,20 +550,6 @@ static cap_measure measure_cap(const cut_state *s, const cut_cap *cap)
         sqrt(longest) * s->grid.step};
 }
 
-static rbl_status measure_block(
-    rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
-{
-    (void)ctx;
-    (void)block;
-    (void)worker;
-    void **arguments = user;
-    const cut_state *s = arguments[0];
-    cap_measure *measures = arguments[1];
-    for (size_t i = begin; i < end; i++)
-        measures[i] = measure_cap(s, &s->caps[i]);
-    return RBL_OK;
-}
-
 /// A contact while it is summed up; `reach` bounds its length, so that lines and points can be told from
 /// areas.
 typedef struct contact_sum {
@@ -551,24 +569,46 @@ static bool same_contact(const contact_sum *a, const contact_sum *b)
     return a->piece_a == b->piece_a && a->piece_b == b->piece_b;
 }
 
-/// One entry for each facet's run of caps between the same two pieces.
-static rbl_status list_contacts(rbl_context *ctx, const assembly *a, contact_list *list)
+typedef struct contact_lists {
+    const assembly *a;
+    struct contact_block {
+        contact_list list;
+        size_t start; /* in the whole */
+        char apart[CUT_APART_BYTES];
+    } * blocks; /* of caps */
+    contact_list *whole;
+} contact_lists;
+
+/// The first cap from `i` on that begins a facet.
+static size_t facet_from(const cut_state *s, size_t i)
 {
+    while (i > 0 && i < s->cap_count && s->caps[i - 1].facet == s->caps[i].facet)
+        i++;
+    return i;
+}
+
+/// One entry for each facet's run of caps between the same two pieces. A facet's caps are all in the block of
+/// the first.
+static rbl_status contact_block(
+    rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
+{
+    (void)worker;
     rbl_status status = RBL_OK;
+    const contact_lists *lists = user;
+    const assembly *a = lists->a;
     const cut_state *s = a->state;
+    contact_list *list = &lists->blocks[block].list;
     int32_t last_facet = -1;
-    cap_measure *measures = NULL;
-    RBL_TRY_ALLOC(measures = rbli_alloc(ctx, s->cap_count, sizeof *measures));
-    void *arguments[] = {a->state, measures};
-    RBL_TRY(rbli_parallel_for(ctx, s->cap_count, CAP_GRAIN, measure_block, arguments));
-    for (size_t i = 0; i < s->cap_count; i++) {
+    end = facet_from(s, end);
+    for (size_t i = facet_from(s, begin); i < end; i++) {
         const cut_cap *cap = &s->caps[i];
         const int32_t *cells = cut_facet_cells(s, cap->facet);
         int32_t p = a->cap_piece[2 * i], q = a->cap_piece[2 * i + 1];
         if (p < 0 || q < 0) continue;
         p += a->cell_piece_count[cells[0]];
         q += a->cell_piece_count[cells[1]];
-        contact_sum one = {p < q ? p : q, p < q ? q : p, measures[i].area, measures[i].reach};
+        cap_measure measure = measure_cap(s, cap);
+        contact_sum one = {p < q ? p : q, p < q ? q : p, measure.area, measure.reach};
         contact_sum *last = list->count ? &list->data[list->count - 1] : NULL;
         if (last && last_facet == cap->facet && same_contact(last, &one)) {
             last->area += one.area;
@@ -579,7 +619,42 @@ static rbl_status list_contacts(rbl_context *ctx, const assembly *a, contact_lis
         last_facet = cap->facet;
     }
 done:
-    rbli_free(ctx, measures);
+    return status;
+}
+
+static rbl_status copy_contacts(
+    rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
+{
+    (void)ctx;
+    (void)block;
+    (void)worker;
+    const contact_lists *lists = user;
+    for (size_t i = begin; i < end; i++) {
+        const struct contact_block *b = &lists->blocks[i];
+        if (b->list.count)
+            memcpy(lists->whole->data + b->start, b->list.data, b->list.count * sizeof *b->list.data);
+    }
+    return RBL_OK;
+}
+
+static rbl_status list_contacts(rbl_context *ctx, const assembly *a, contact_list *list)
+{
+    rbl_status status = RBL_OK;
+    size_t cap_count = a->state->cap_count, block_count = (cap_count + CAP_GRAIN - 1) / CAP_GRAIN, count = 0;
+    contact_lists lists = {.a = a, .whole = list};
+    RBL_TRY_ALLOC(lists.blocks = rbli_calloc(ctx, block_count, sizeof *lists.blocks));
+    RBL_TRY(rbli_parallel_for(ctx, cap_count, CAP_GRAIN, contact_block, &lists));
+    for (size_t i = 0; i < block_count; i++) {
+        lists.blocks[i].start = count;
+        count += lists.blocks[i].list.count;
+    }
+    RBL_TRY(rbli_array_reserve(ctx, list, count));
+    list->count = count;
+    RBL_TRY(rbli_parallel_for(ctx, block_count, 4, copy_contacts, &lists));
+done:
+    for (size_t i = 0; lists.blocks && i < block_count; i++)
+        rbli_free(ctx, lists.blocks[i].list.data);
+    rbli_free(ctx, lists.blocks);
     return status;
 }
 
@@ -688,8 +763,7 @@ rbl_status cut_assemble(rbl_context *ctx, cut_state *state, rbli_cut_result *res
     assembly a = {.state = state, .worker_count = (size_t)rbli_worker_count(ctx), .result = result};
     size_t cells = state->complex_view->cell_count;
     size_t vertex_count = (size_t)state->point_count + state->crossing_count + state->node_count;
-    a.output_count = a.worker_count * CELLS_A_WORKER;
-    if (a.output_count < WAVE_CELLS) a.output_count = WAVE_CELLS;
+    a.output_count = a.worker_count > 1 ? a.worker_count * CELLS_A_WORKER : WAVE_CELLS;
     RBL_TRY(share_out(ctx, &a));
     for (int kind = 0; kind < 3; kind++)
         result->outside_dropped |= a.start[kind][cells - state->dropped_cells] < a.start[kind][cells];

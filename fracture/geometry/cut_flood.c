@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { TASK_COUNT = 128, FIRST_STACK = 4096 };
+enum { TASK_COUNT = 256, TASK_GRAIN = 4, FIRST_STACK = 4096, SIFT_GRAIN = 4096 };
 
 /// One end of a segment: side 0 … 2 of the mesh triangle, or ON_EDGE with an edge of the complex.
 enum { ON_EDGE = 3 };
@@ -43,17 +43,22 @@ typedef struct worker_scratch {
     char apart[CUT_APART_BYTES];
 } worker_scratch;
 
-typedef struct flood_task {
-    size_t node;
-    size_t list_start, list_count;
-} flood_task;
+/// What a run of facets brings to the nodes of the tree that are the tasks.
+typedef struct sifted {
+    int_list facets; /* task by task */
+    size_t start[TASK_COUNT + 1];
+    char apart[CUT_APART_BYTES];
+} sifted;
 
 typedef struct flood {
     cut_state *state;
-    flood_task *tasks;
-    size_t task_count;
-    int_list lists;
+    size_t first_node, task_count; /* a level of the tree, or its leaves */
+    sifted *runs;
+    size_t run_count;
     output_block *blocks;
+    struct output_start {
+        size_t triangle, crossing, node, chain, bend;
+    } * starts; /* of the blocks in what is merged */
     worker_scratch *workers;
 } flood;
 
@@ -491,72 +496,144 @@ static rbl_status task_block(rbl_context *ctx, size_t begin, size_t end, size_t 
     flood *f = user;
     worker_scratch *w = &f->workers[worker];
     for (size_t i = begin; i < end; i++) {
-        const flood_task *task = &f->tasks[i];
+        size_t count = 0;
+        for (size_t r = 0; r < f->run_count; r++)
+            count += f->runs[r].start[i + 1] - f->runs[r].start[i];
+        if (count == 0) continue;
         w->stack.count = 0;
-        rbl_status status = rbli_array_reserve(ctx, &w->stack, task->list_count + FIRST_STACK);
+        rbl_status status = rbli_array_reserve(ctx, &w->stack, count + FIRST_STACK);
         if (status != RBL_OK) return status;
-        memcpy(w->stack.data, f->lists.data + task->list_start, task->list_count * sizeof(int32_t));
-        w->stack.count = task->list_count;
-        status = descend(ctx, f, w, &f->blocks[i], task->node, 0, task->list_count);
+        for (size_t r = 0; r < f->run_count; r++) {
+            const sifted *run = &f->runs[r];
+            size_t more = run->start[i + 1] - run->start[i];
+            if (more)
+                memcpy(
+                    w->stack.data + w->stack.count, run->facets.data + run->start[i], more * sizeof(int32_t));
+            w->stack.count += more;
+        }
+        status = descend(ctx, f, w, &f->blocks[i], f->first_node + i, 0, count);
         if (status != RBL_OK) return status;
     }
     return RBL_OK;
 }
 
-/// Sifts level by level until there are enough nodes to share out.
+/// Sifts a list down to the tasks' nodes.
+static rbl_status sift_to_tasks(rbl_context *ctx, const flood *f, int_list *stack, sifted *out, size_t node,
+    size_t list_start, size_t count)
+{
+    rbl_status status = RBL_OK;
+    if (node >= f->first_node) {
+        size_t task = node - f->first_node;
+        RBL_TRY(rbli_array_reserve(ctx, &out->facets, count));
+        memcpy(out->facets.data + out->facets.count, stack->data + list_start, count * sizeof(int32_t));
+        out->facets.count += count;
+        out->start[task + 1] = count;
+        return RBL_OK;
+    }
+    for (size_t child = 2 * node; child < 2 * node + 2; child++) {
+        size_t begin = stack->count;
+        RBL_TRY(rbli_array_reserve(ctx, stack, count));
+        RBL_TRY(
+            sift(ctx, f->state, f->state->mesh.open.boxes[child], stack->data + list_start, count, stack));
+        if (stack->count > begin)
+            RBL_TRY(sift_to_tasks(ctx, f, stack, out, child, begin, stack->count - begin));
+        stack->count = begin;
+    }
+done:
+    return status;
+}
+
+static rbl_status sift_block(rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
+{
+    (void)worker;
+    const flood *f = user;
+    const cut_state *state = f->state;
+    rbl_status status = RBL_OK;
+    sifted *out = &f->runs[block];
+    int_list stack = {0};
+    RBL_TRY(rbli_array_reserve(ctx, &stack, 4 * (end - begin)));
+    RBL_TRY(rbli_array_reserve(ctx, &out->facets, 2 * (end - begin)));
+    for (size_t i = begin; i < end; i++) {
+        stack.data[stack.count] = (int32_t)i;
+        stack.count += state->complex.boxes[i].separates > 0 &&
+                       box_meets(state->mesh.open.boxes[1], &state->complex.boxes[i]);
+    }
+    if (stack.count > 0) RBL_TRY(sift_to_tasks(ctx, f, &stack, out, 1, 0, stack.count));
+    for (size_t task = 0; task < f->task_count; task++)
+        out->start[task + 1] += out->start[task];
+done:
+    rbli_free(ctx, stack.data);
+    return status;
+}
+
+/// Sifts runs of facets down the upper levels of the tree: the nodes below are shared out.
 static rbl_status make_tasks(rbl_context *ctx, flood *f)
 {
     rbl_status status = RBL_OK;
-    const cut_state *state = f->state;
-    int_list next = {0};
-    flood_task *next_tasks = NULL;
-    RBL_TRY_ALLOC(f->tasks = rbli_alloc(ctx, 2 * TASK_COUNT, sizeof *f->tasks));
-    RBL_TRY_ALLOC(next_tasks = rbli_alloc(ctx, 2 * TASK_COUNT, sizeof *next_tasks));
-    RBL_TRY(rbli_array_reserve(ctx, &f->lists, state->complex_view->facet_count));
-    RBL_TRY(rbli_array_reserve(ctx, &next, state->complex_view->facet_count));
-    for (size_t i = 0; i < state->complex_view->facet_count; i++)
-        if (state->complex.boxes[i].separates > 0) next.data[next.count++] = (int32_t)i;
-    RBL_TRY(sift(ctx, state, state->mesh.open.boxes[1], next.data, next.count, &f->lists));
-    f->tasks[0] = (flood_task){1, 0, f->lists.count};
-    f->task_count = 1;
-    for (size_t level = 1;
-         level < state->mesh.open.leaf_count && f->task_count < TASK_COUNT && f->task_count > 0; level *= 2) {
-        size_t count = 0;
-        next.count = 0;
-        for (size_t i = 0; i < f->task_count; i++)
-            for (size_t side = 0; side < 2; side++) {
-                const flood_task *task = &f->tasks[i];
-                size_t begin = next.count, child = 2 * task->node + side;
-                RBL_TRY(sift(ctx, state, state->mesh.open.boxes[child], f->lists.data + task->list_start,
-                    task->list_count, &next));
-                if (next.count > begin) next_tasks[count++] = (flood_task){child, begin, next.count - begin};
-            }
-        if (rbli_cancelled(ctx)) {
-            status = RBL_ERR_CANCELLED;
-            goto done;
-        }
-        memcpy(f->tasks, next_tasks, count * sizeof *next_tasks);
-        f->task_count = count;
-        RBL_TRY(rbli_array_reserve(ctx, &f->lists, next.count));
-        f->lists.count = 0;
-        RBL_TRY(rbli_array_reserve(ctx, &f->lists, next.count));
-        memcpy(f->lists.data, next.data, next.count * sizeof *next.data);
-        f->lists.count = next.count;
-    }
+    size_t facet_count = f->state->complex_view->facet_count;
+    f->first_node = 1;
+    while (f->first_node < f->state->mesh.open.leaf_count && f->first_node < TASK_COUNT)
+        f->first_node *= 2;
+    f->task_count = f->first_node;
+    f->run_count = (facet_count + SIFT_GRAIN - 1) / SIFT_GRAIN;
+    RBL_TRY_ALLOC(f->runs = rbli_calloc(ctx, f->run_count, sizeof *f->runs));
+    RBL_TRY(rbli_parallel_for(ctx, facet_count, SIFT_GRAIN, sift_block, f));
 done:
-    rbli_free(ctx, next.data);
-    rbli_free(ctx, next_tasks);
     return status;
 }
 
 /* ---- merging ---- */
 
+static void merge_block(const flood *f, size_t i)
+{
+    cut_state *s = f->state;
+    const output_block *b = &f->blocks[i];
+    const struct output_start *start = &f->starts[i];
+    int32_t node = (int32_t)start->node;
+    for (size_t j = 0; j < b->triangles.count; j++) {
+        cut_cut_triangle record = b->triangles.data[j];
+        record.chain_start += (int32_t)start->chain;
+        record.node_start += node;
+        s->cut_triangles[start->triangle + j] = record;
+    }
+    for (size_t j = 0; j < b->chains.count; j++) {
+        cut_chain record = b->chains.data[j];
+        record.bend_start += (int32_t)start->bend;
+        for (int which = 0; which < 2; which++)
+            if (record.end[which] >= 0) record.end[which] += node;
+        s->chains[start->chain + j] = record;
+    }
+    for (size_t j = 0; j < b->bends.count; j++)
+        s->bends[start->bend + j] = b->bends.data[j] + node;
+    for (size_t j = 0; j < b->crossings.count; j++) { /* a half-edge's are all in one block */
+        int32_t half = b->crossings.data[j].half;
+        if (s->half_crossing[half] == 0) s->half_crossing[half] = (int32_t)(start->crossing + j) + 1;
+        s->crossings[start->crossing + j] = b->crossings.data[j];
+    }
+    if (b->nodes.count) memcpy(s->nodes + start->node, b->nodes.data, b->nodes.count * sizeof *s->nodes);
+}
+
+static rbl_status merge_range(
+    rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
+{
+    (void)ctx;
+    (void)block;
+    (void)worker;
+    for (size_t i = begin; i < end; i++)
+        merge_block(user, i);
+    return RBL_OK;
+}
+
 static rbl_status merge_blocks(rbl_context *ctx, flood *f)
 {
     rbl_status status = RBL_OK;
     cut_state *s = f->state;
+    size_t half_bytes = 3 * s->mesh_view->triangle_count * sizeof(int32_t);
+    RBL_TRY_ALLOC(f->starts = rbli_alloc(ctx, f->task_count, sizeof *f->starts));
     for (size_t i = 0; i < f->task_count; i++) {
         const output_block *b = &f->blocks[i];
+        f->starts[i] = (struct output_start){
+            s->cut_triangle_count, s->crossing_count, s->node_count, s->chain_count, s->bend_count};
         s->cut_triangle_count += b->triangles.count;
         s->crossing_count += b->crossings.count;
         s->node_count += b->nodes.count;
@@ -571,36 +648,9 @@ static rbl_status merge_blocks(rbl_context *ctx, flood *f)
     RBL_TRY_ALLOC(s->nodes = rbli_alloc(ctx, s->node_count, sizeof *s->nodes));
     RBL_TRY_ALLOC(s->chains = rbli_alloc(ctx, s->chain_count, sizeof *s->chains));
     RBL_TRY_ALLOC(s->bends = rbli_alloc(ctx, s->bend_count, sizeof *s->bends));
-    RBL_TRY_ALLOC(s->half_crossing = rbli_calloc(ctx, 3 * s->mesh_view->triangle_count, sizeof(int32_t)));
-    size_t triangle = 0, crossing = 0, node = 0, chain = 0, bend = 0;
-    for (size_t i = 0; i < f->task_count; i++) {
-        const output_block *b = &f->blocks[i];
-        for (size_t j = 0; j < b->triangles.count; j++) {
-            cut_cut_triangle record = b->triangles.data[j];
-            record.chain_start += (int32_t)chain;
-            record.node_start += (int32_t)node;
-            s->cut_triangles[triangle++] = record;
-        }
-        for (size_t j = 0; j < b->chains.count; j++) {
-            cut_chain record = b->chains.data[j];
-            record.bend_start += (int32_t)bend;
-            for (int which = 0; which < 2; which++)
-                if (record.end[which] >= 0) record.end[which] += (int32_t)node;
-            s->chains[chain + j] = record;
-        }
-        for (size_t j = 0; j < b->bends.count; j++)
-            s->bends[bend + j] = b->bends.data[j] + (int32_t)node;
-        for (size_t j = 0; j < b->crossings.count; j++) {
-            int32_t half = b->crossings.data[j].half;
-            if (s->half_crossing[half] == 0) s->half_crossing[half] = (int32_t)(crossing + j) + 1;
-            s->crossings[crossing + j] = b->crossings.data[j];
-        }
-        if (b->nodes.count) memcpy(s->nodes + node, b->nodes.data, b->nodes.count * sizeof *s->nodes);
-        chain += b->chains.count;
-        bend += b->bends.count;
-        crossing += b->crossings.count;
-        node += b->nodes.count;
-    }
+    RBL_TRY_ALLOC(s->half_crossing = rbli_alloc(ctx, half_bytes, 1));
+    RBL_TRY(cut_fill(ctx, s->half_crossing, 0, half_bytes));
+    RBL_TRY(rbli_parallel_for(ctx, f->task_count, 1, merge_range, f));
 done:
     return status;
 }
@@ -709,10 +759,12 @@ static void free_flood(rbl_context *ctx, flood *f, size_t worker_count)
         rbli_free(ctx, f->workers[i].edge_stamp);
         rbli_free(ctx, f->workers[i].k_side);
     }
+    for (size_t i = 0; f->runs && i < f->run_count; i++)
+        rbli_free(ctx, f->runs[i].facets.data);
     rbli_free(ctx, f->blocks);
+    rbli_free(ctx, f->starts);
     rbli_free(ctx, f->workers);
-    rbli_free(ctx, f->tasks);
-    rbli_free(ctx, f->lists.data);
+    rbli_free(ctx, f->runs);
 }
 
 rbl_status cut_flood(rbl_context *ctx, cut_state *state)
@@ -731,7 +783,7 @@ rbl_status cut_flood(rbl_context *ctx, cut_state *state)
         memset(w->k_side, 0xff, state->complex_view->vertex_count * sizeof(int32_t));
         memset(w->edge_stamp, 0xff, state->complex.real_edge_count * sizeof(int32_t));
     }
-    RBL_TRY(rbli_parallel_for(ctx, f.task_count, 1, task_block, &f));
+    RBL_TRY(rbli_parallel_for(ctx, f.task_count, TASK_GRAIN, task_block, &f));
     RBL_TRY(merge_blocks(ctx, &f));
 done:
     free_flood(ctx, &f, worker_count);

@@ -15,7 +15,7 @@
 
 enum {
     CUT_LEAF_TRIANGLES = 8, /* of the tree over the mesh */
-    CUT_SPARE_POINTS = 1,   /* the far end of a query's segment */
+    CUT_SPARE_POINTS = 2,   /* the far ends of queries' segments: for a cell, for a winding */
     CUT_NO_LABEL = -2,      /* not known yet; −1 is the outside of the box */
     CUT_APART_BYTES = 128,  /* at the end of what different threads write: no cache line is in two of them */
 };
@@ -279,6 +279,9 @@ static inline size_t cut_crossings_of(const cut_state *state, int32_t owner, siz
     return end - *first;
 }
 
+/// memset, by all threads.
+rbl_status cut_fill(rbl_context *ctx, void *to, int byte, size_t bytes);
+
 /// Sorts the crossings of one mesh edge along it; exact ties are ordered so that the cells chain. A single
 /// one is fine.
 rbl_status cut_order_crossings(
@@ -296,35 +299,46 @@ typedef struct cut_columns {
     int32_t *seen; /* [facet_count] the last vertex that a facet was tested for */
 } cut_columns;
 void cut_columns_free(rbl_context *ctx, cut_columns *columns);
-/// The cell of a mesh vertex: what is left once more than entered on the way out of the box. Not for parallel
-/// loops.
+/// The cell of a mesh vertex: what is left once more than entered on the way out of the box. One at a time;
+/// a query for a winding of the complex may run beside it.
 rbl_status cut_query_cell(
     rbl_context *ctx, cut_state *state, cut_columns *columns, int32_t vertex, int32_t *cell);
-/// How often the complex of a union winds around a mesh vertex. Not for parallel loops.
+/// How often the complex of a union winds around a mesh vertex. One at a time.
 rbl_status cut_query_cell_winding(
     rbl_context *ctx, cut_state *state, cut_columns *columns, int32_t vertex, int32_t *winding);
-/// How often the mesh winds around a vertex of the complex. Not for parallel loops.
+/// How often the mesh winds around a vertex of the complex. One at a time; a query for a cell may run beside it.
 rbl_status cut_query_winding(rbl_context *ctx, cut_state *state, int32_t point, int32_t *winding);
 
 /// The axes that project along the largest component of a normal, counter-clockwise seen from its tip.
 void cut_projection_axes(const double normal[3], int32_t axes[2]);
 
 /// Phases in order. Each reads what the earlier ones left in the state.
+/// The mesh's points, half-edges and normals, and the edges of the complex beside them.
 rbl_status cut_prepare_mesh(rbl_context *ctx, cut_state *state);
+/// Checks the complex and numbers the edges of its facets' loops; a part of cut_prepare_mesh.
+rbl_status cut_number_edges(rbl_context *ctx, cut_state *state);
 rbl_status cut_prepare_complex(rbl_context *ctx, cut_state *state);
 /// Labels the vertices that surely lie in one cell, and makes the tree over the triangles that may be cut.
 rbl_status cut_settle(rbl_context *ctx, cut_state *state);
 rbl_status cut_flood(rbl_context *ctx, cut_state *state);
-rbl_status cut_label_vertices(rbl_context *ctx, cut_state *state);
-/// The same for a union.
+/// What spreads from vertex to vertex: cut_spread_labels, cut_wind_vertices and cut_find_twins side by side, then
+/// cut_place_nodes.
+rbl_status cut_label_all(rbl_context *ctx, cut_state *state);
+/// Cells of the mesh's vertices.
+rbl_status cut_spread_labels(rbl_context *ctx, cut_state *state);
+/// The same for a union: windings, and cut_place_nodes.
 rbl_status cut_wind_mesh(rbl_context *ctx, cut_state *state);
+/// How often the mesh winds around each vertex of the complex.
+rbl_status cut_wind_vertices(rbl_context *ctx, cut_state *state);
+/// Source coordinates of the complex's vertices.
+rbl_status cut_find_twins(rbl_context *ctx, cut_state *state);
 /// Positions of nodes, and chains' ends as vertices; the end of labelling, because labels settle the order of
 /// ties.
 rbl_status cut_place_nodes(rbl_context *ctx, cut_state *state);
-rbl_status cut_wind_edges(rbl_context *ctx, cut_state *state);
+/// Nodes in order along the complex's edges.
+rbl_status cut_order_edges(rbl_context *ctx, cut_state *state);
 rbl_status cut_trace_mesh(rbl_context *ctx, cut_state *state);
 rbl_status cut_trace_facets(rbl_context *ctx, cut_state *state);
-rbl_status cut_find_twins(rbl_context *ctx, cut_state *state);
 rbl_status cut_assemble(rbl_context *ctx, cut_state *state, rbli_cut_result *result);
 
 /// Barycentric coordinates of an arrangement vertex in the triangle of three others (of the mesh, or of the

@@ -210,7 +210,7 @@ static int32_t unlabelled_corner(const cut_state *state, size_t triangle)
     return v[0];
 }
 
-rbl_status cut_label_vertices(rbl_context *ctx, cut_state *state)
+rbl_status cut_spread_labels(rbl_context *ctx, cut_state *state)
 {
     rbl_status status = RBL_OK;
     label_flood flood = {0};
@@ -233,7 +233,6 @@ rbl_status cut_label_vertices(rbl_context *ctx, cut_state *state)
         push_triangle(&flood, (int32_t)t);
         RBL_TRY(spread_labels(ctx, state, &flood));
     }
-    RBL_TRY(cut_place_nodes(ctx, state));
 done:
     rbli_free(ctx, flood.seen);
     rbli_free(ctx, flood.stack);
@@ -388,10 +387,20 @@ static rbl_status spread_windings(rbl_context *ctx, cut_state *state, wind_flood
     return RBL_OK;
 }
 
-static rbl_status wind_vertices(rbl_context *ctx, cut_state *state, wind_flood *w)
+static void free_wind_flood(rbl_context *ctx, wind_flood *w)
+{
+    rbli_free(ctx, w->start);
+    rbli_free(ctx, w->edges);
+    rbli_free(ctx, w->net);
+    rbli_free(ctx, w->stack);
+}
+
+rbl_status cut_wind_vertices(rbl_context *ctx, cut_state *state)
 {
     rbl_status status = RBL_OK;
+    wind_flood flood = {0}, *w = &flood;
     const rbli_cell_complex *k = state->complex_view;
+    RBL_TRY(collect_edges(ctx, state, w));
     RBL_TRY_ALLOC(state->k_winding = rbli_alloc(ctx, k->vertex_count, sizeof(int32_t)));
     for (size_t v = 0; v < k->vertex_count; v++)
         state->k_winding[v] = NO_WINDING;
@@ -411,12 +420,13 @@ static rbl_status wind_vertices(rbl_context *ctx, cut_state *state, wind_flood *
             state->k_winding[v] = 0; /* in no facet */
             continue;
         }
-        if (rbli_cancelled(ctx)) return RBL_ERR_CANCELLED;
+        RBL_TRY(rbli_cancelled(ctx) ? RBL_ERR_CANCELLED : RBL_OK);
         RBL_TRY(cut_query_winding(ctx, state, state->complex.first_point + (int32_t)v, &state->k_winding[v]));
         w->stack[w->depth++] = (int32_t)v;
         RBL_TRY(spread_windings(ctx, state, w));
     }
 done:
+    free_wind_flood(ctx, w);
     return status;
 }
 
@@ -480,13 +490,10 @@ static rbl_status order_block(
     return RBL_OK;
 }
 
-rbl_status cut_wind_edges(rbl_context *ctx, cut_state *state)
+rbl_status cut_order_edges(rbl_context *ctx, cut_state *state)
 {
     rbl_status status = RBL_OK;
-    wind_flood w = {0};
     size_t edge_count = state->complex.real_edge_count;
-    RBL_TRY(collect_edges(ctx, state, &w));
-    RBL_TRY(wind_vertices(ctx, state, &w));
     RBL_TRY_ALLOC(state->edge_node_start = rbli_calloc(ctx, edge_count + 2, sizeof(int32_t)));
     RBL_TRY_ALLOC(state->edge_nodes = rbli_alloc(ctx, state->node_count, sizeof(int32_t)));
     for (size_t i = 0; i < state->node_count; i++)
@@ -498,9 +505,26 @@ rbl_status cut_wind_edges(rbl_context *ctx, cut_state *state)
             state->edge_nodes[state->edge_node_start[state->nodes[i].edge + 1]++] = (int32_t)i;
     RBL_TRY(rbli_parallel_for(ctx, edge_count, 8192, order_block, state));
 done:
-    rbli_free(ctx, w.start);
-    rbli_free(ctx, w.edges);
-    rbli_free(ctx, w.net);
-    rbli_free(ctx, w.stack);
     return status;
+}
+
+/* ---- all of it ---- */
+
+static rbl_status spread_block(
+    rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
+{
+    static rbl_status (*const jobs[])(rbl_context * ctx, cut_state * state) = {
+        cut_spread_labels, cut_wind_vertices, cut_find_twins};
+    (void)block;
+    (void)worker;
+    rbl_status status = RBL_OK;
+    for (size_t i = begin; i < end && status == RBL_OK; i++)
+        status = jobs[i](ctx, user);
+    return status;
+}
+
+rbl_status cut_label_all(rbl_context *ctx, cut_state *state)
+{
+    rbl_status status = rbli_parallel_for(ctx, 3, 1, spread_block, state);
+    return status == RBL_OK ? cut_place_nodes(ctx, state) : status;
 }

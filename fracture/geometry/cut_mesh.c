@@ -4,6 +4,8 @@
 
 #include <limits.h>
 
+enum { POINT_GRAIN = 16384 };
+
 cut_plane cut_plane_make(const double a[3], const double b[3], const double c[3])
 {
     cut_plane plane;
@@ -37,8 +39,9 @@ void cut_projection_axes(const double normal[3], int32_t axes[2])
 /// Pairing by way of the half-edges that lead from a smaller index to a larger one, in buckets by their start.
 typedef struct matching {
     cut_state *state;
-    const int32_t *start;  /* [vertex_count + 1] */
-    const uint64_t *leads; /* end << 32 | half-edge */
+    int32_t *start;  /* [vertex_count + 2] */
+    uint64_t *leads; /* [lead_count] end << 32 | half-edge */
+    size_t lead_count;
     _Atomic(int32_t) failed;
 } matching;
 
@@ -75,34 +78,82 @@ static rbl_status match_block(
     return RBL_OK;
 }
 
-/// The quick way of pairing. @param start the first of each vertex's half-edges to larger ones, one behind; used up
-/// @param matched  false where an edge does not have one half-edge each way, or a fan is too large
-static rbl_status match_half_edges(rbl_context *ctx, cut_state *state, int32_t *start, bool *matched)
+/// Counts half-edges to larger vertices by their start; refuses indices out of range and repeated vertices.
+static rbl_status count_half_edges(rbl_context *ctx, cut_state *state, int32_t *start)
 {
     const rbli_mesh_view *mesh = state->mesh_view;
-    rbl_status status = RBL_OK;
-    size_t half_count = 3 * mesh->triangle_count, lead_count;
-    uint64_t *leads = NULL;
+    int32_t *vertex_half = state->mesh.vertex_half;
     for (size_t v = 0; v < mesh->vertex_count; v++)
-        start[v + 2] += start[v + 1];
-    lead_count = (size_t)start[mesh->vertex_count + 1];
-    *matched = false;
-    if (2 * lead_count != half_count) return RBL_OK;
-    RBL_TRY_ALLOC(leads = rbli_alloc(ctx, lead_count, sizeof *leads));
+        vertex_half[v] = -1;
+    for (size_t t = 0; t < mesh->triangle_count; t++) {
+        const int32_t *v = mesh->triangles[t];
+        for (int i = 0; i < 3; i++) {
+            int32_t a = v[i], b = v[i == 2 ? 0 : i + 1];
+            if (a < 0 || (size_t)a >= mesh->vertex_count)
+                return rbli_fail(
+                    ctx, RBL_ERR_ARGUMENT, "triangle %zu names vertex %d of %zu", t, a, mesh->vertex_count);
+            if (a == b) return rbli_fail(ctx, RBL_ERR_OPEN_MESH, "triangle %zu has vertex %d twice", t, a);
+            if (vertex_half[a] < 0) vertex_half[a] = (int32_t)(3 * t) + i;
+        }
+        for (int i = 0; i < 3; i++) {
+            int32_t a = v[i], b = v[i == 2 ? 0 : i + 1];
+            if (a < b) start[a + 2]++;
+        }
+    }
+    return RBL_OK;
+}
+
+/// Half-edges to larger vertices by their start.
+static rbl_status bucket_leads(rbl_context *ctx, matching *m)
+{
+    rbl_status status = RBL_OK;
+    const rbli_mesh_view *mesh = m->state->mesh_view;
+    RBL_TRY_ALLOC(m->start = rbli_calloc(ctx, mesh->vertex_count + 2, sizeof *m->start));
+    RBL_TRY(count_half_edges(ctx, m->state, m->start));
+    for (size_t v = 0; v < mesh->vertex_count; v++)
+        m->start[v + 2] += m->start[v + 1];
+    m->lead_count = (size_t)m->start[mesh->vertex_count + 1];
+    if (2 * m->lead_count != 3 * mesh->triangle_count) return RBL_OK;
+    RBL_TRY_ALLOC(m->leads = rbli_alloc(ctx, m->lead_count, sizeof *m->leads));
     for (size_t t = 0; t < mesh->triangle_count; t++)
         for (int i = 0; i < 3; i++) {
             int32_t from = mesh->triangles[t][i], to = mesh->triangles[t][i == 2 ? 0 : i + 1];
-            if (from < to) leads[start[from + 1]++] = (uint64_t)to << 32 | (uint32_t)(3 * t + (size_t)i);
+            if (from < to)
+                m->leads[m->start[from + 1]++] = (uint64_t)to << 32 | (uint32_t)(3 * t + (size_t)i);
         }
-    memset(state->mesh.opposite, 0xff, half_count * sizeof *state->mesh.opposite);
-    matching m = {state, start, leads, 0};
-    RBL_TRY(rbli_parallel_for(ctx, mesh->triangle_count, 8192, match_block, &m));
-    int32_t negative = 0;
-    for (size_t h = 0; h < half_count; h++)
-        negative |= state->mesh.opposite[h];
-    *matched = negative >= 0 && !atomic_load(&m.failed);
 done:
-    rbli_free(ctx, leads);
+    return status;
+}
+
+/// Two jobs that know nothing of each other.
+static rbl_status topology_block(
+    rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
+{
+    (void)block;
+    (void)worker;
+    matching *m = user;
+    rbl_status status = RBL_OK;
+    for (size_t i = begin; i < end && status == RBL_OK; i++)
+        status = i == 0 ? bucket_leads(ctx, m) : cut_number_edges(ctx, m->state);
+    return status;
+}
+
+/// The quick way of pairing. @param matched  false where an edge does not have one half-edge each way, or a fan is
+/// too large
+static rbl_status match_half_edges(rbl_context *ctx, matching *m, bool *matched)
+{
+    rbl_status status = RBL_OK;
+    const rbli_mesh_view *mesh = m->state->mesh_view;
+    int32_t *opposite = m->state->mesh.opposite, negative = 0;
+    size_t half_count = 3 * mesh->triangle_count;
+    *matched = false;
+    if (2 * m->lead_count != half_count) return RBL_OK;
+    RBL_TRY(cut_fill(ctx, opposite, 0xff, half_count * sizeof *opposite));
+    RBL_TRY(rbli_parallel_for(ctx, mesh->triangle_count, 8192, match_block, m));
+    for (size_t h = 0; h < half_count; h++)
+        negative |= opposite[h];
+    *matched = negative >= 0 && !atomic_load(&m->failed);
+done:
     return status;
 }
 
@@ -167,31 +218,6 @@ static rbl_status pair_block(rbl_context *ctx, size_t begin, size_t end, size_t 
                     report_open(p, (int32_t)(entries[k] & 0x7fffffff));
             }
             i = j;
-        }
-    }
-    return RBL_OK;
-}
-
-/// Counts half-edges to larger vertices by their start; refuses indices out of range and repeated vertices.
-static rbl_status count_half_edges(rbl_context *ctx, cut_state *state, int32_t *start)
-{
-    const rbli_mesh_view *mesh = state->mesh_view;
-    int32_t *vertex_half = state->mesh.vertex_half;
-    for (size_t v = 0; v < mesh->vertex_count; v++)
-        vertex_half[v] = -1;
-    for (size_t t = 0; t < mesh->triangle_count; t++) {
-        const int32_t *v = mesh->triangles[t];
-        for (int i = 0; i < 3; i++) {
-            int32_t a = v[i], b = v[i == 2 ? 0 : i + 1];
-            if (a < 0 || (size_t)a >= mesh->vertex_count)
-                return rbli_fail(
-                    ctx, RBL_ERR_ARGUMENT, "triangle %zu names vertex %d of %zu", t, a, mesh->vertex_count);
-            if (a == b) return rbli_fail(ctx, RBL_ERR_OPEN_MESH, "triangle %zu has vertex %d twice", t, a);
-            if (vertex_half[a] < 0) vertex_half[a] = (int32_t)(3 * t) + i;
-        }
-        for (int i = 0; i < 3; i++) {
-            int32_t a = v[i], b = v[i == 2 ? 0 : i + 1];
-            if (a < b) start[a + 2]++;
         }
     }
     return RBL_OK;
@@ -361,10 +387,30 @@ done:
     return status;
 }
 
+/// Points that nothing uses are zero.
+static rbl_status snap_block(rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
+{
+    (void)ctx;
+    (void)block;
+    (void)worker;
+    cut_state *state = user;
+    size_t mesh_count = state->mesh_view->vertex_count, used = mesh_count + state->complex_view->vertex_count;
+    for (size_t i = begin; i < end; i++) {
+        if (i < mesh_count ? state->mesh.vertex_half[i] < 0 : i >= used)
+            memset(state->points[i], 0, sizeof state->points[i]);
+        else
+            rbli_grid_snap(&state->grid,
+                i < mesh_count ? state->mesh_view->positions[i]
+                               : state->complex_view->vertices[i - mesh_count],
+                state->points[i]);
+    }
+    return RBL_OK;
+}
+
 rbl_status cut_prepare_mesh(rbl_context *ctx, cut_state *state)
 {
     rbl_status status = RBL_OK;
-    int32_t *start = NULL; /* half-edges to larger vertices by their start */
+    matching m = {.state = state};
     const rbli_mesh_view *mesh = state->mesh_view;
     const rbli_cell_complex *complex = state->complex_view;
     size_t half_count = mesh->triangle_count * 3;
@@ -376,34 +422,26 @@ rbl_status cut_prepare_mesh(rbl_context *ctx, cut_state *state)
     RBL_TRY_ALLOC(state->mesh.vertex_half = rbli_alloc(ctx, mesh->vertex_count, sizeof(int32_t)));
     RBL_TRY_ALLOC(state->mesh.normals = rbli_calloc(ctx, mesh->vertex_count, sizeof(uint64_t)));
     RBL_TRY_ALLOC(state->points = rbli_alloc(ctx, point_count, sizeof *state->points));
-    RBL_TRY_ALLOC(start = rbli_calloc(ctx, mesh->vertex_count + 2, sizeof *start));
-    RBL_TRY(count_half_edges(ctx, state, start));
+    RBL_TRY(rbli_parallel_for(ctx, 2, 1, topology_block, &m));
     double low[3], high[3]; /* of the mesh */
     RBL_TRY(make_grid(ctx, state, low, high));
     state->point_count = (int32_t)point_count;
-    for (size_t v = 0; v < mesh->vertex_count; v++) {
-        RBL_TRY(rbli_poll(ctx, v));
-        if (state->mesh.vertex_half[v] >= 0)
-            rbli_grid_snap(&state->grid, mesh->positions[v], state->points[v]);
-        else
-            memset(state->points[v], 0, sizeof state->points[v]);
-    }
+    RBL_TRY(rbli_parallel_for(ctx, point_count, POINT_GRAIN, snap_block, state));
     for (size_t v = 0; v < complex->vertex_count; v++) {
-        double *point = state->points[mesh->vertex_count + v];
-        rbli_grid_snap(&state->grid, complex->vertices[v], point);
-        if (v == 0 || point[2] > state->complex_top) state->complex_top = point[2];
+        double top = state->points[mesh->vertex_count + v][2];
+        if (v == 0 || top > state->complex_top) state->complex_top = top;
     }
     for (size_t v = 0; v < mesh->vertex_count && state->unite; v++)
         state->complex_top = cut_max(state->complex_top, state->points[v][2]);
-    memset(state->points[point_count - 1], 0, sizeof *state->points);
     state->orient = (rbli_orient_points){
         (const double(*)[3])state->points, (int32_t)mesh->vertex_count, cut_vertex_normal, state};
     rbli_grid_snap(&state->grid, low, state->mesh.low);
     rbli_grid_snap(&state->grid, high, state->mesh.high);
     bool matched;
-    RBL_TRY(match_half_edges(ctx, state, start, &matched));
+    RBL_TRY(match_half_edges(ctx, &m, &matched));
     if (!matched) RBL_TRY(pair_half_edges(ctx, state));
 done:
-    rbli_free(ctx, start);
+    rbli_free(ctx, m.start);
+    rbli_free(ctx, m.leads);
     return status;
 }

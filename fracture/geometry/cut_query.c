@@ -6,10 +6,12 @@
 
 /* ---- the segment ---- */
 
-/// Puts the spare point above the box, a little aside of `from` so that it is in general position.
-static int32_t place_query_end(cut_state *state, int32_t from)
+enum { FOR_CELL = 1, FOR_WINDING = 2 }; /* spare points, from the end */
+
+/// Puts a spare point above the box, a little aside of `from` so that it is in general position.
+static int32_t place_query_end(cut_state *state, int32_t from, int32_t which)
 {
-    int32_t spare = state->point_count - 1;
+    int32_t spare = state->point_count - which;
     state->points[spare][0] = state->points[from][0] + 7919;
     state->points[spare][1] = state->points[from][1] + 3571;
     state->points[spare][2] = state->complex_top + 1009;
@@ -174,7 +176,7 @@ rbl_status cut_query_cell(
     rbl_status status = RBL_OK;
     cell_counts counts = {0};
     if (!columns->start) RBL_TRY(build_columns(ctx, state, columns));
-    RBL_TRY(cross_columns(ctx, state, columns, vertex, place_query_end(state, vertex), &counts));
+    RBL_TRY(cross_columns(ctx, state, columns, vertex, place_query_end(state, vertex, FOR_CELL), &counts));
     *cell = CUT_NO_LABEL;
     for (size_t j = 0; j < counts.count; j++) {
         if (counts.data[j].cell < 0 || counts.data[j].net == 0) continue;
@@ -197,7 +199,7 @@ rbl_status cut_query_cell_winding(
     rbl_status status = RBL_OK;
     cell_counts counts = {0};
     if (!columns->start) RBL_TRY(build_columns(ctx, state, columns));
-    RBL_TRY(cross_columns(ctx, state, columns, vertex, place_query_end(state, vertex), &counts));
+    RBL_TRY(cross_columns(ctx, state, columns, vertex, place_query_end(state, vertex, FOR_CELL), &counts));
     *winding = 0;
     for (size_t j = 0; j < counts.count; j++)
         if (counts.data[j].cell == 0) *winding = counts.data[j].net;
@@ -224,7 +226,7 @@ static rbl_status visit_for_winding(rbl_context *ctx, int32_t triangle, void *us
 
 rbl_status cut_query_winding(rbl_context *ctx, cut_state *state, int32_t point, int32_t *winding)
 {
-    winding_query query = {state, point, place_query_end(state, point), 0};
+    winding_query query = {state, point, place_query_end(state, point, FOR_WINDING), 0};
     float box[6];
     segment_box(state, point, query.to, box);
     bool all_open = state->mesh.open.count == state->mesh_view->triangle_count;

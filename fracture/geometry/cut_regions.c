@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-enum { FACE_GRAIN = 512, FACET_GRAIN = 256, LINEAR_ARCS = 12 };
+enum { FACE_GRAIN = 512, FACET_GRAIN = 256, COPY_GRAIN = 16, LINEAR_ARCS = 12 };
 
 /// Loops flatter than this, area against squared perimeter, are never holes.
 static const double FLAT_LOOP = 1e-11;
@@ -51,6 +51,7 @@ typedef struct region_pass {
         char apart[CUT_APART_BYTES];
     } * blocks;
     size_t block_count;
+    size_t *block_start;                       /* first face or cap of each block */
     int32_t *facet_chain_start, *facet_chains; /* chains of a facet */
 } region_pass;
 
@@ -521,6 +522,7 @@ static rbl_status begin_pass(
     pass->block_count = (count + grain - 1) / grain;
     RBL_TRY_ALLOC(pass->workers = rbli_calloc(ctx, pass->worker_count, sizeof *pass->workers));
     RBL_TRY_ALLOC(pass->blocks = rbli_calloc(ctx, pass->block_count, sizeof *pass->blocks));
+    RBL_TRY_ALLOC(pass->block_start = rbli_alloc(ctx, pass->block_count, sizeof *pass->block_start));
 done:
     return status;
 }
@@ -546,8 +548,29 @@ static void end_pass(rbl_context *ctx, region_pass *pass)
     }
     rbli_free(ctx, pass->workers);
     rbli_free(ctx, pass->blocks);
+    rbli_free(ctx, pass->block_start);
     rbli_free(ctx, pass->facet_chain_start);
     rbli_free(ctx, pass->facet_chains);
+}
+
+/// Copies what blocks have made to its place.
+static rbl_status copy_blocks(
+    rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
+{
+    (void)ctx;
+    (void)block;
+    (void)worker;
+    const region_pass *pass = user;
+    for (size_t i = begin; i < end; i++) {
+        const struct region_block *b = &pass->blocks[i];
+        if (b->faces.count)
+            memcpy(pass->state->faces + pass->block_start[i], b->faces.data,
+                b->faces.count * sizeof *b->faces.data);
+        if (b->caps.count)
+            memcpy(
+                pass->state->caps + pass->block_start[i], b->caps.data, b->caps.count * sizeof *b->caps.data);
+    }
+    return RBL_OK;
 }
 
 rbl_status cut_trace_mesh(rbl_context *ctx, cut_state *state)
@@ -556,13 +579,12 @@ rbl_status cut_trace_mesh(rbl_context *ctx, cut_state *state)
     region_pass pass = {0};
     RBL_TRY(begin_pass(ctx, &pass, state, state->cut_triangle_count, FACE_GRAIN));
     RBL_TRY(rbli_parallel_for(ctx, state->cut_triangle_count, FACE_GRAIN, triangle_block, &pass));
-    for (size_t i = 0; i < pass.block_count; i++)
+    for (size_t i = 0; i < pass.block_count; i++) {
+        pass.block_start[i] = state->face_count;
         state->face_count += pass.blocks[i].faces.count;
+    }
     RBL_TRY_ALLOC(state->faces = rbli_alloc(ctx, state->face_count, sizeof *state->faces));
-    for (size_t i = 0, at = 0; i < pass.block_count; at += pass.blocks[i++].faces.count)
-        if (pass.blocks[i].faces.count)
-            memcpy(state->faces + at, pass.blocks[i].faces.data,
-                pass.blocks[i].faces.count * sizeof *state->faces);
+    RBL_TRY(rbli_parallel_for(ctx, pass.block_count, COPY_GRAIN, copy_blocks, &pass));
 done:
     end_pass(ctx, &pass);
     return status;
@@ -593,13 +615,12 @@ rbl_status cut_trace_facets(rbl_context *ctx, cut_state *state)
     RBL_TRY(begin_pass(ctx, &pass, state, facet_count, FACET_GRAIN));
     RBL_TRY(chains_by_facet(ctx, &pass));
     RBL_TRY(rbli_parallel_for(ctx, facet_count, FACET_GRAIN, facet_block, &pass));
-    for (size_t i = 0; i < pass.block_count; i++)
+    for (size_t i = 0; i < pass.block_count; i++) {
+        pass.block_start[i] = state->cap_count;
         state->cap_count += pass.blocks[i].caps.count;
+    }
     RBL_TRY_ALLOC(state->caps = rbli_alloc(ctx, state->cap_count, sizeof *state->caps));
-    for (size_t i = 0, at = 0; i < pass.block_count; at += pass.blocks[i++].caps.count)
-        if (pass.blocks[i].caps.count)
-            memcpy(
-                state->caps + at, pass.blocks[i].caps.data, pass.blocks[i].caps.count * sizeof *state->caps);
+    RBL_TRY(rbli_parallel_for(ctx, pass.block_count, COPY_GRAIN, copy_blocks, &pass));
 done:
     end_pass(ctx, &pass);
     return status;

@@ -11,6 +11,7 @@ enum {
     MOST_HINTS = 64,  /* along an axis */
     EXTRA_STEPS = 16, /* of a walk, beyond those across all the hints' cells */
     VERTEX_GRAIN = 8192,
+    CELL_GRAIN = 256,
 };
 
 /// Facets of a cell: a point is inside where all normal·p − offset are below −CUT_FLOAT_MARGIN.
@@ -21,33 +22,76 @@ typedef struct facet_rows {
 
 typedef struct settling {
     cut_state *state;
-    int32_t *start; /* [cell_count + 1] */
+    int32_t *side_start, *sides; /* [cell_count + 2]; 2 × facet + side, by the cell on that side */
+    int32_t *start;              /* [cell_count + 1] rows of a cell */
     facet_rows *rows;
     int32_t *hints; /* [hint_count³] a cell that is near */
     int32_t hint_count;
-    float scale; /* hints a grid step */
+    float scale;      /* hints a grid step */
+    double hint_size; /* grid steps a hint */
 } settling;
 
 /* ---- cells ---- */
 
-static rbl_status fill_rows(rbl_context *ctx, const cut_state *state, settling *s, int32_t *filled)
+/// The facets of a cell, and rows that stay free, which hold everything.
+static void fill_cell(settling *s, size_t cell)
+{
+    const cut_state *state = s->state;
+    facet_rows *rows = s->rows + s->start[cell];
+    size_t count = (size_t)(s->side_start[cell + 1] - s->side_start[cell]),
+           room = ROWS * (size_t)(s->start[cell + 1] - s->start[cell]);
+    for (size_t i = 0; i < count; i++) {
+        int32_t facet = s->sides[s->side_start[cell] + (int32_t)i] / 2,
+                side = s->sides[s->side_start[cell] + (int32_t)i] % 2;
+        const cut_k_box *box = &state->complex.boxes[facet];
+        facet_rows *r = &rows[i / ROWS];
+        float sign = side == 0 ? 1.0f : -1.0f; /* the normal leads out of the negative cell */
+        for (int axis = 0; axis < 3; axis++)
+            r->normal[axis][i % ROWS] = sign * box->normal[axis];
+        r->offset[i % ROWS] = (float)((double)sign * box->offset - box->thickness);
+        r->other[i % ROWS] = state->complex_view->facet_cells[facet][1 - side];
+    }
+    for (size_t i = count; i < room; i++) {
+        for (int axis = 0; axis < 3; axis++)
+            rows[i / ROWS].normal[axis][i % ROWS] = 0;
+        rows[i / ROWS].offset[i % ROWS] = 0x1p100f;
+        rows[i / ROWS].other[i % ROWS] = -1;
+    }
+}
+
+static rbl_status fill_block(rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
+{
+    (void)ctx;
+    (void)block;
+    (void)worker;
+    for (size_t cell = begin; cell < end; cell++)
+        fill_cell(user, cell);
+    return RBL_OK;
+}
+
+/// Sorts the sides of facets by their cells.
+static rbl_status list_sides(rbl_context *ctx, settling *s)
 {
     rbl_status status = RBL_OK;
-    const rbli_cell_complex *k = state->complex_view;
-    for (size_t f = 0; f < k->facet_count; f++) {
-        RBL_TRY(rbli_poll(ctx, f));
-        const cut_k_box *box = &state->complex.boxes[f];
-        for (int side = 0; side < 2 && box->separates > 0; side++) {
-            int32_t cell = k->facet_cells[f][side];
-            if (cell < 0) continue;
-            size_t at = (size_t)filled[cell]++;
-            facet_rows *r = &s->rows[(size_t)s->start[cell] + at / ROWS];
-            float sign = side == 0 ? 1.0f : -1.0f; /* the normal leads out of the negative cell */
-            for (int axis = 0; axis < 3; axis++)
-                r->normal[axis][at % ROWS] = sign * box->normal[axis];
-            r->offset[at % ROWS] = (float)((double)sign * box->offset - box->thickness);
-            r->other[at % ROWS] = k->facet_cells[f][1 - side];
+    const rbli_cell_complex *k = s->state->complex_view;
+    RBL_TRY_ALLOC(s->side_start = rbli_calloc(ctx, k->cell_count + 2, sizeof *s->side_start));
+    for (int pass = 0; pass < 2; pass++) {
+        for (size_t f = 0; f < k->facet_count; f++) {
+            RBL_TRY(rbli_poll(ctx, f));
+            const int32_t *cells = k->facet_cells[f];
+            if (cells[0] == cells[1]) continue;
+            for (int side = 0; side < 2; side++) {
+                if (cells[side] < 0) continue;
+                if (pass == 0)
+                    s->side_start[cells[side] + 2]++;
+                else
+                    s->sides[s->side_start[cells[side] + 1]++] = 2 * (int32_t)f + side;
+            }
         }
+        if (pass == 1) break;
+        for (size_t c = 0; c < k->cell_count; c++)
+            s->side_start[c + 2] += s->side_start[c + 1];
+        RBL_TRY_ALLOC(s->sides = rbli_alloc(ctx, (size_t)s->side_start[k->cell_count + 1], sizeof *s->sides));
     }
 done:
     return status;
@@ -56,28 +100,15 @@ done:
 static rbl_status make_rows(rbl_context *ctx, settling *s)
 {
     rbl_status status = RBL_OK;
-    const cut_state *state = s->state;
-    const rbli_cell_complex *k = state->complex_view;
-    int32_t *filled = NULL;
-    RBL_TRY_ALLOC(s->start = rbli_calloc(ctx, k->cell_count + 1, sizeof *s->start));
-    RBL_TRY_ALLOC(filled = rbli_calloc(ctx, k->cell_count, sizeof *filled));
-    for (size_t f = 0; f < k->facet_count; f++)
-        for (int side = 0; side < 2 && state->complex.boxes[f].separates > 0; side++)
-            if (k->facet_cells[f][side] >= 0) s->start[k->facet_cells[f][side] + 1]++;
-    for (size_t c = 0; c < k->cell_count; c++)
-        s->start[c + 1] = s->start[c] + (s->start[c + 1] + ROWS - 1) / ROWS;
-    size_t count = (size_t)s->start[k->cell_count];
-    RBL_TRY_ALLOC(s->rows = rbli_alloc(ctx, count, sizeof *s->rows));
-    for (size_t i = 0; i < count; i++)
-        for (int row = 0; row < ROWS; row++) { /* rows that stay free hold everything */
-            for (int axis = 0; axis < 3; axis++)
-                s->rows[i].normal[axis][row] = 0;
-            s->rows[i].offset[row] = 0x1p100f;
-            s->rows[i].other[row] = -1;
-        }
-    RBL_TRY(fill_rows(ctx, state, s, filled));
+    size_t cell_count = s->state->complex_view->cell_count;
+    RBL_TRY(list_sides(ctx, s));
+    RBL_TRY_ALLOC(s->start = rbli_alloc(ctx, cell_count + 1, sizeof *s->start));
+    s->start[0] = 0;
+    for (size_t c = 0; c < cell_count; c++)
+        s->start[c + 1] = s->start[c] + (s->side_start[c + 1] - s->side_start[c] + ROWS - 1) / ROWS;
+    RBL_TRY_ALLOC(s->rows = rbli_alloc(ctx, (size_t)s->start[cell_count], sizeof *s->rows));
+    RBL_TRY(rbli_parallel_for(ctx, cell_count, CELL_GRAIN, fill_block, s));
 done:
-    rbli_free(ctx, filled);
     return status;
 }
 
@@ -140,6 +171,27 @@ static int32_t hint_for(const settling *s, const float p[3])
                     hint_along(s, 0, p[0])];
 }
 
+/// Layers of the grid of hints: from each point to the next, by short walks.
+static rbl_status hint_block(rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
+{
+    (void)ctx;
+    (void)block;
+    (void)worker;
+    const settling *s = user;
+    int32_t n = s->hint_count, last = 0;
+    for (int32_t z = (int32_t)begin; z < (int32_t)end; z++)
+        for (int32_t y = 0; y < n; y++)
+            for (int32_t x = 0; x < n; x++) {
+                int32_t at[3] = {x, y, z}, index = (z * n + y) * n + x;
+                float p[3];
+                for (int axis = 0; axis < 3; axis++)
+                    p[axis] = (float)(s->state->mesh.low[axis] + s->hint_size * (at[axis] + 0.5));
+                if (x == 0) last = y > 0 ? s->hints[index - n] : 0;
+                last = s->hints[index] = walk(s, last, p);
+            }
+    return RBL_OK;
+}
+
 /// A cell near every point of a grid over the mesh, about as many as there are cells.
 static rbl_status make_hints(rbl_context *ctx, settling *s)
 {
@@ -153,19 +205,9 @@ static rbl_status make_hints(rbl_context *ctx, settling *s)
         size = cut_max(size, mesh->high[axis] - mesh->low[axis]);
     s->hint_count = n;
     s->scale = size > 0 ? (float)(n / size) : 0;
+    s->hint_size = size / n;
     RBL_TRY_ALLOC(s->hints = rbli_alloc(ctx, (size_t)n * (size_t)n * (size_t)n, sizeof *s->hints));
-    int32_t last = 0;
-    for (int32_t z = 0; z < n; z++)
-        for (int32_t y = 0; y < n; y++)
-            for (int32_t x = 0; x < n; x++) {
-                int32_t at[3] = {x, y, z}, index = (z * n + y) * n + x;
-                float p[3];
-                RBL_TRY(rbli_poll(ctx, (size_t)index));
-                for (int axis = 0; axis < 3; axis++)
-                    p[axis] = (float)(mesh->low[axis] + size * (at[axis] + 0.5) / n);
-                if (x == 0) last = y > 0 ? s->hints[index - n] : z > 0 ? s->hints[index - n * n] : 0;
-                last = s->hints[index] = walk(s, last, p);
-            }
+    RBL_TRY(rbli_parallel_for(ctx, (size_t)n, 1, hint_block, s));
 done:
     return status;
 }
@@ -218,6 +260,8 @@ static rbl_status settle_vertices(rbl_context *ctx, cut_state *state)
     RBL_TRY(rbli_parallel_for(ctx, state->mesh_view->vertex_count, VERTEX_GRAIN, vertex_block, &s));
     RBL_TRY(rbli_parallel_for(ctx, state->mesh_view->triangle_count, VERTEX_GRAIN, triangle_block, state));
 done:
+    rbli_free(ctx, s.side_start);
+    rbli_free(ctx, s.sides);
     rbli_free(ctx, s.start);
     rbli_free(ctx, s.rows);
     rbli_free(ctx, s.hints);

@@ -48,7 +48,8 @@ static rbl_status arrange(rbl_context *ctx, sheet_job *job, const rbli_cell_comp
     RBL_TRY(cut_prepare_complex(ctx, &job->state));
     RBL_TRY(cut_settle(ctx, &job->state));
     RBL_TRY(cut_flood(ctx, &job->state));
-    RBL_TRY(cut_label_vertices(ctx, &job->state));
+    RBL_TRY(cut_spread_labels(ctx, &job->state));
+    RBL_TRY(cut_place_nodes(ctx, &job->state));
     RBL_TRY(cut_trace_mesh(ctx, &job->state));
 done:
     return status;

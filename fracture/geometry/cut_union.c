@@ -60,7 +60,7 @@ static rbl_status arrange(rbl_context *ctx, pair_job *job)
 {
     typedef rbl_status (*phase_fn)(rbl_context * ctx, cut_state * state);
     static const phase_fn phases[] = {cut_prepare_mesh, cut_prepare_complex, cut_settle, cut_flood,
-        cut_wind_mesh, cut_wind_edges, cut_trace_mesh, cut_trace_facets};
+        cut_wind_mesh, cut_wind_vertices, cut_order_edges, cut_trace_mesh, cut_trace_facets};
     rbl_status status = RBL_OK;
     job->state = (cut_state){.mesh_view = job->a, .complex_view = &job->complex, .unite = true};
     for (size_t i = 0; i < sizeof phases / sizeof *phases; i++)

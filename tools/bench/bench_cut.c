@@ -22,7 +22,7 @@
 #include "tools/bench/bench.h"
 
 static const char *const phase_names[RBLI_CUT_PHASES] = {"prepare mesh", "prepare cells", "settle", "flood",
-    "label vertices", "wind edges", "trace mesh", "trace facets", "find twins", "assemble"};
+    "label vertices", "order edges", "trace mesh", "trace facets", "assemble"};
 
 typedef struct counts {
     size_t pieces, untouched, cut, facets, output;
