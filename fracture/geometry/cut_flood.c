@@ -555,10 +555,11 @@ static rbl_status sift_block(rbl_context *ctx, size_t begin, size_t end, size_t 
     RBL_TRY(rbli_array_reserve(ctx, &out->facets, 2 * (end - begin)));
     for (size_t i = begin; i < end; i++) {
         stack.data[stack.count] = (int32_t)i;
-        stack.count += state->complex.boxes[i].separates > 0 &&
-                       box_meets(state->mesh.open.boxes[1], &state->complex.boxes[i]);
+        stack.count += state->complex.boxes[i].separates > 0;
     }
-    if (stack.count > 0) RBL_TRY(sift_to_tasks(ctx, f, &stack, out, 1, 0, stack.count));
+    size_t count = stack.count;
+    RBL_TRY(sift(ctx, state, state->mesh.open.boxes[1], stack.data, count, &stack));
+    if (stack.count > count) RBL_TRY(sift_to_tasks(ctx, f, &stack, out, 1, count, stack.count - count));
     for (size_t task = 0; task < f->task_count; task++)
         out->start[task + 1] += out->start[task];
 done:
