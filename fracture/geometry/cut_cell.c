@@ -281,18 +281,21 @@ static rbl_status check_single(rbl_context *ctx, const cut_state *s, cut_cell *c
     c->keys.count = 0;
     RBL_TRY(rbli_array_reserve(ctx, &c->keys, half_count + 1));
     uint64_t *keys = c->keys.data;
-    for (size_t t = first; t < c->triangles.count; t++)
+    for (size_t t = first; t < c->triangles.count; t++) {
+        const int32_t *v = c->triangles.data[t].v;
+        uint64_t mesh[3];
+        for (int i = 0; i < 3; i++)
+            mesh[i] = is_mesh_id(s, ids[v[i]]);
         for (int i = 0; i < 3; i++) {
-            int32_t from = c->triangles.data[t].v[i], to = c->triangles.data[t].v[i == 2 ? 0 : i + 1];
-            uint64_t up = from < to, low = (uint64_t)(up ? from : to), high = (uint64_t)(up ? to : from);
-            uint64_t key = low << 32 | high, mixed = key * odd;
-            uint64_t from_mesh = is_mesh_id(s, ids[from]), to_mesh = is_mesh_id(s, ids[to]);
-            uint64_t apart = from_mesh & to_mesh;
+            int n = i == 2 ? 0 : i + 1;
+            uint64_t from = (uint32_t)v[i], to = (uint32_t)v[n], up = from < to, apart = mesh[i] & mesh[n];
+            uint64_t key = up ? from << 32 | to : to << 32 | from, mixed = key * odd;
             mixed = (mixed ^ mixed >> 32) * odd;
             sum += (mixed & (apart - 1)) * (2 * up - 1);
             keys[count] = key | (apart & up) << 63;
             count += apart | up;
         }
+    }
     while (size < 2 * count)
         size *= 2;
     RBL_TRY(rbli_array_reserve(ctx, &c->table, size));
