@@ -29,26 +29,49 @@ static void unite(int32_t *parent, const int32_t v[3])
     parent[a] = parent[b] = parent[c] = least;
 }
 
-/// Appends a triangle and makes its corners one part; room was made by the caller.
-static inline void add_triangle(cut_cell *c, int32_t u, int32_t v, int32_t w, int32_t source, bool weighted)
+/// The lists of a cell while they grow, apart from it so that compilers keep them in registers.
+typedef struct gathering {
+    int32_t *locals, *ids, *parent;
+    cut_cell_triangle *next;
+    size_t count, capacity; /* of vertices */
+} gathering;
+
+/// Makes room for vertices in all their lists.
+static rbl_status reserve_vertices(rbl_context *ctx, cut_cell *c, gathering *g, size_t extra)
 {
-    const int32_t corners[3] = {u, v, w};
-    cut_cell_triangle *triangle = &c->triangles.data[c->triangles.count++];
-    int32_t *parent = c->part_of.data;
-    for (int i = 0; i < 3; i++) {
-        int32_t local = c->locals[corners[i]];
-        if ((size_t)local >= c->ids.count || c->ids.data[local] != corners[i]) {
-            local = (int32_t)c->ids.count++;
-            c->locals[corners[i]] = parent[local] = local;
-            c->ids.data[local] = corners[i];
-        }
-        triangle->v[i] = local;
+    rbl_status status = RBL_OK;
+    c->ids.count = c->positions.count = c->part_of.count = g->count;
+    RBL_TRY(rbli_array_reserve(ctx, &c->ids, extra));
+    RBL_TRY(rbli_array_reserve(ctx, &c->positions, c->ids.capacity - g->count));
+    RBL_TRY(rbli_array_reserve(ctx, &c->part_of, c->ids.capacity - g->count));
+    g->ids = c->ids.data;
+    g->parent = c->part_of.data;
+    g->capacity = c->ids.capacity;
+done:
+    return status;
+}
+
+/// Appends a triangle and makes its corners one part.
+static inline rbl_status add_triangle(
+    rbl_context *ctx, cut_cell *c, gathering *g, const int32_t corners[3], int32_t source, bool weighted)
+{
+    if (g->capacity - g->count < 3) {
+        rbl_status status = reserve_vertices(ctx, c, g, g->capacity / 2 + 3);
+        if (status != RBL_OK) return status;
     }
-    const int32_t *t = triangle->v;
-    if (parent[t[0]] != parent[t[1]] || parent[t[1]] != parent[t[2]]) unite(parent, t);
-    triangle->source = source;
-    triangle->weighted = weighted;
-    triangle->dropped = false;
+    int32_t v[3];
+    for (int i = 0; i < 3; i++) {
+        int32_t id = corners[i], local = g->locals[id];
+        if ((size_t)local >= g->count || g->ids[local] != id) {
+            local = (int32_t)g->count++;
+            g->locals[id] = g->parent[local] = local;
+            g->ids[local] = id;
+        }
+        v[i] = local;
+    }
+    if (g->parent[v[0]] != g->parent[v[1]] || g->parent[v[1]] != g->parent[v[2]]) unite(g->parent, v);
+    *g->next++ = (cut_cell_triangle){{v[0], v[1], v[2]}, source, weighted, false};
+    return RBL_OK;
 }
 
 static inline void prefetch_corners(const cut_cell *c, const int32_t v[3])
@@ -57,36 +80,22 @@ static inline void prefetch_corners(const cut_cell *c, const int32_t v[3])
         __builtin_prefetch(&c->locals[v[i]]);
 }
 
-/// Room for the corners of one more triangle.
-static inline rbl_status reserve_corners(rbl_context *ctx, cut_cell *c)
-{
-    rbl_status status = RBL_OK;
-    if (c->ids.capacity - c->ids.count >= 3) return RBL_OK;
-    RBL_TRY(rbli_array_reserve(ctx, &c->ids, 3));
-    c->positions.count = c->part_of.count = c->ids.count;
-    RBL_TRY(rbli_array_reserve(ctx, &c->positions, c->ids.capacity - c->ids.count));
-    RBL_TRY(rbli_array_reserve(ctx, &c->part_of, c->ids.capacity - c->ids.count));
-done:
-    return status;
-}
-
 static rbl_status gather(rbl_context *ctx, const cut_state *s, const cut_items *items, cut_cell *c)
 {
     rbl_status status = RBL_OK;
     size_t count = items->count[0] + items->count[1] + items->count[2];
-    c->triangles.count = c->ids.count = c->positions.count = c->part_of.count = c->middles.count = 0;
+    gathering g = {.locals = c->locals};
+    c->triangles.count = c->middles.count = 0;
     RBL_TRY(rbli_array_reserve(ctx, &c->triangles, count));
-    RBL_TRY(rbli_array_reserve(ctx, &c->ids, count / 2 + 8)); /* what a closed surface has */
-    RBL_TRY(rbli_array_reserve(ctx, &c->positions, c->ids.capacity));
-    RBL_TRY(rbli_array_reserve(ctx, &c->part_of, c->ids.capacity));
+    RBL_TRY(reserve_vertices(ctx, c, &g, count / 2 + 8)); /* what a closed surface has */
+    g.next = c->triangles.data;
     for (size_t i = 0; i < items->count[0]; i++) {
-        const int32_t *item = items->items[0] + i, *v = s->mesh_view->triangles[*item];
+        const int32_t *item = items->items[0] + i;
         if (i + 2 * AHEAD < items->count[0]) {
             __builtin_prefetch(s->mesh_view->triangles[item[2 * AHEAD]]);
             prefetch_corners(c, s->mesh_view->triangles[item[AHEAD]]);
         }
-        RBL_TRY(reserve_corners(ctx, c));
-        add_triangle(c, v[0], v[1], v[2], *item, false);
+        RBL_TRY(add_triangle(ctx, c, &g, s->mesh_view->triangles[*item], *item, false));
     }
     for (size_t i = 0; i < items->count[1]; i++) {
         const int32_t *item = items->items[1] + i;
@@ -95,10 +104,9 @@ static rbl_status gather(rbl_context *ctx, const cut_state *s, const cut_items *
             __builtin_prefetch(&s->faces[item[2 * AHEAD]]);
             prefetch_corners(c, s->faces[item[AHEAD]].v);
         }
-        RBL_TRY(reserve_corners(ctx, c));
-        add_triangle(c, face->v[0], face->v[1], face->v[2], face->source, true);
+        RBL_TRY(add_triangle(ctx, c, &g, face->v, face->source, true));
     }
-    c->cap_first = c->triangles.count;
+    c->cap_first = items->count[0] + items->count[1];
     for (size_t i = 0; i < items->count[2]; i++) {
         const int32_t *item = items->items[2] + i;
         const cut_cap *cap = &s->caps[*item / 2];
@@ -107,14 +115,14 @@ static rbl_status gather(rbl_context *ctx, const cut_state *s, const cut_items *
             __builtin_prefetch(&s->caps[item[2 * AHEAD] / 2]);
             prefetch_corners(c, s->caps[item[AHEAD] / 2].v);
         }
-        RBL_TRY(reserve_corners(ctx, c));
-        add_triangle(
-            c, cap->v[0], cap->v[positive ? 2 : 1], cap->v[positive ? 1 : 2], -1 - cap->facet, false);
+        const int32_t corners[3] = {cap->v[0], cap->v[positive ? 2 : 1], cap->v[positive ? 1 : 2]};
+        RBL_TRY(add_triangle(ctx, c, &g, corners, -1 - cap->facet, false));
     }
-    c->positions.count = c->part_of.count = c->ids.count;
+    c->triangles.count = count;
+    c->ids.count = c->positions.count = c->part_of.count = g.count;
     /* Apart from the above, so that many are on their way at once. */
-    for (size_t v = 0; v < c->ids.count; v++)
-        memcpy(c->positions.data[v].at, cut_source(s, c->ids.data[v]), sizeof(double[3]));
+    for (size_t v = 0; v < g.count; v++)
+        memcpy(c->positions.data[v].at, cut_source(s, g.ids[v]), sizeof(double[3]));
 done:
     return status;
 }
