@@ -134,14 +134,14 @@ static rbl_status triangulate_loop(rbl_context *ctx, const cut_state *state, fac
     int32_t apex = best_apex(w, count);
     double worst_shape = INFINITY;
     for (int32_t i = apex + 1; i + 1 < apex + count; i++)
-        worst_shape = fmin(worst_shape, triangle_shape(w->flat.data, apex, i, i + 1));
+        worst_shape = cut_min(worst_shape, triangle_shape(w->flat.data, apex, i, i + 1));
     if (worst_shape < POOR_FAN) {
         int32_t loop_start[2] = {0, count};
         RBL_TRY(cut_polygon_triangulate(ctx, &w->polygon, (const double(*)[2])w->flat.data, loop_start, 1));
         double ears_shape = INFINITY;
         for (size_t i = 0; i < w->polygon.corners.count; i += 3) {
             const int32_t *c = w->polygon.corners.data + i;
-            ears_shape = fmin(ears_shape, triangle_shape(w->flat.data, c[0], c[1], c[2]));
+            ears_shape = cut_min(ears_shape, triangle_shape(w->flat.data, c[0], c[1], c[2]));
         }
         if (ears_shape > worst_shape) {
             for (size_t i = 0; i < w->polygon.corners.count; i += 3) {

@@ -373,8 +373,8 @@ static rbl_status make_grid(rbl_context *ctx, cut_state *state, double mesh_low[
         for (int axis = 0; axis < 3; axis++) {
             double x = complex->vertices[v][axis];
             if (!isfinite(x)) return rbli_fail(ctx, RBL_ERR_ARGUMENT, "complex vertex %zu is not finite", v);
-            k_low[axis] = fmin(k_low[axis], x);
-            k_high[axis] = fmax(k_high[axis], x);
+            k_low[axis] = cut_min(k_low[axis], x);
+            k_high[axis] = cut_max(k_high[axis], x);
         }
     for (int axis = 0; axis < 3 && mesh->triangle_count > 0; axis++) {
         if (!state->unite && !(k_low[axis] < low[axis] && high[axis] < k_high[axis]))

@@ -54,6 +54,19 @@ static double area2(const ring_vertex *a, const ring_vertex *b, const ring_verte
     return (b->x - a->x) * (c->y - a->y) - (b->y - a->y) * (c->x - a->x);
 }
 
+/// Without the calls that fmin and fmax are.
+static double least(double a, double b, double c)
+{
+    double ab = a < b ? a : b;
+    return c < ab ? c : ab;
+}
+
+static double most(double a, double b, double c)
+{
+    double ab = a > b ? a : b;
+    return c > ab ? c : ab;
+}
+
 static double squared_distance(const ring_vertex *a, const ring_vertex *b)
 {
     return (a->x - b->x) * (a->x - b->x) + (a->y - b->y) * (a->y - b->y);
@@ -68,8 +81,7 @@ static bool same_place(const ring_vertex *a, const ring_vertex *b)
 static double ear_shape(const ring_vertex *a, const ring_vertex *b, const ring_vertex *c)
 {
     double ab = squared_distance(a, b), bc = squared_distance(b, c), ca = squared_distance(c, a);
-    double longest = ab > bc ? ab : bc;
-    if (ca > longest) longest = ca;
+    double longest = most(ab, bc, ca);
     return longest > 0 ? area2(a, b, c) / longest : 0;
 }
 
@@ -307,8 +319,8 @@ static bool large_ear_is_blocked(const clipper *k, int32_t v)
 {
     const ring_vertex *ring = k->ring;
     const ring_vertex *a = &ring[ring[v].previous], *b = &ring[v], *c = &ring[ring[v].next];
-    double low = fmin(fmin(a->x, b->x), c->x), high = fmax(fmax(a->x, b->x), c->x);
-    double low_y = fmin(fmin(a->y, b->y), c->y), high_y = fmax(fmax(a->y, b->y), c->y);
+    double low = least(a->x, b->x, c->x), high = most(a->x, b->x, c->x);
+    double low_y = least(a->y, b->y, c->y), high_y = most(a->y, b->y, c->y);
     size_t begin = 0, end = k->sorted_count;
     while (begin < end) {
         size_t middle = begin + (end - begin) / 2;
