@@ -80,17 +80,77 @@ static void sort_points(double (*points)[3], size_t count)
         }
 }
 
-static size_t sort_unique(double (*points)[3], size_t count)
+/// A point to sort, by its first coordinate.
+typedef struct sort_key {
+    double x;
+    size_t index;
+} sort_key;
+
+/// Merges sorted keys begin … middle − 1 and middle … end − 1. Which is less is anyone's guess: no branch on it.
+static void merge_keys(const sort_key *keys, size_t begin, size_t middle, size_t end, sort_key *out)
 {
-    for (size_t i = 0; i < count; i++)
+    size_t left = begin, right = middle;
+    for (size_t at = begin; at < end; at++) {
+        if (left == middle || right == end) {
+            size_t rest = left == middle ? right : left;
+            memcpy(out + at, keys + rest, (end - at) * sizeof *out);
+            return;
+        }
+        size_t is_right = keys[right].x < keys[left].x;
+        out[at] = keys[is_right ? right : left];
+        right += is_right;
+        left += 1 - is_right;
+    }
+}
+
+/// Merge sort. @return `keys` or `other`: where they are
+static const sort_key *sort_keys(sort_key *keys, sort_key *other, size_t count)
+{
+    for (size_t width = 1; width < count; width *= 2) {
+        for (size_t begin = 0; begin < count; begin += 2 * width) {
+            size_t middle = count - begin < width ? count : begin + width;
+            merge_keys(keys, begin, middle, count - begin < 2 * width ? count : begin + 2 * width, other);
+        }
+        sort_key *swap = keys;
+        keys = other;
+        other = swap;
+    }
+    return keys;
+}
+
+/// Sorts the points in `space` and leaves each once.
+static rbl_status sort_unique(work *w)
+{
+    rbl_status status = RBL_OK;
+    double(*sorted)[3] = NULL;
+    sort_key *keys = NULL;
+    RBL_TRY_ALLOC(sorted = rbli_alloc(w->ctx, w->count, sizeof *sorted));
+    RBL_TRY_ALLOC(keys = rbli_alloc(w->ctx, w->count, 2 * sizeof *keys));
+    for (size_t i = 0; i < w->count; i++) {
         for (int k = 0; k < 3; k++)
-            points[i][k] += 0.0; /* −0 becomes 0 */
-    sort_points(points, count);
-    size_t kept = count > 0;
-    for (size_t i = 1; i < count; i++)
-        if (compare_points(points[i], points[kept - 1]) != 0)
-            memmove(points[kept++], points[i], sizeof *points);
-    return kept;
+            w->space[i][k] += 0.0; /* −0 becomes 0 */
+        keys[i] = (sort_key){w->space[i][0], i};
+    }
+    const sort_key *order = sort_keys(keys, keys + w->count, w->count);
+    for (size_t i = 0; i < w->count; i++)
+        memcpy(sorted[i], w->space[order[i].index], sizeof *sorted);
+    for (size_t begin = 0, end; begin < w->count; begin = end) {
+        for (end = begin + 1; end < w->count && sorted[end][0] == sorted[begin][0];)
+            end++;
+        if (end - begin > 1) sort_points(sorted + begin, end - begin);
+    }
+    size_t kept = 0;
+    for (size_t i = 0; i < w->count; i++)
+        if (i == 0 || compare_points(sorted[i], sorted[kept - 1]) != 0)
+            memmove(sorted[kept++], sorted[i], sizeof *sorted);
+    w->count = kept;
+    rbli_free(w->ctx, w->space);
+    w->space = sorted;
+    sorted = NULL;
+done:
+    rbli_free(w->ctx, sorted);
+    rbli_free(w->ctx, keys);
+    return status;
 }
 
 static void cross(const double a[3], const double b[3], double out[3])
@@ -210,7 +270,9 @@ static void bound_prominence(const work *w, double (*mean)[3], double *prominenc
         for (int c = 0; c < 3; c++) {
             const double *a = w->points[v[c]], *b = w->points[v[(c + 1) % 3]], *n = mean[v[c]];
             double d = n[0] * (a[0] - b[0]) + n[1] * (a[1] - b[1]) + n[2] * (a[2] - b[2]);
-            if (d < prominence[v[c]]) prominence[v[c]] = d > 0 ? d : 0;
+            double least = prominence[v[c]];
+            d = d > 0 ? d : 0;
+            prominence[v[c]] = d < least ? d : least;
         }
     }
 }
@@ -329,17 +391,24 @@ static rbl_status clean(work *w)
             if (!removed[i]) memmove(trial.points[kept++], trial.points[i], sizeof *trial.points);
         trial.count = kept;
         RBL_TRY(rebuild(&trial, 0));
+        bool agreed = true;
         for (size_t i = 0; i < w->count; i++) {
             if (!removed[i]) continue;
             if (trial.hull.rank < 3 || height_above(&trial, w->points[i]) > w->tolerance) {
                 needed[i] = true;
-                removed[i] = false;
+                removed[i] = agreed = false;
             }
         }
         for (size_t i = 0; i < w->count; i++)
             if (removed[i]) memcpy(w->left_out[w->left_out_count++], w->space[i], sizeof *w->space);
         compact(w, removed, needed);
-        RBL_TRY(rebuild(w, 0));
+        if (agreed) { /* the trial was made of just these points */
+            rbli_exact_hull swap = w->hull;
+            w->hull = trial.hull;
+            trial.hull = swap;
+        } else {
+            RBL_TRY(rebuild(w, 0));
+        }
     }
 done:
     work_free(&trial);
@@ -485,7 +554,7 @@ static void grow_over(work *w, const double (*points)[3], size_t count)
 static rbl_status build(work *w, double *diagonal)
 {
     rbl_status status = RBL_OK;
-    w->count = sort_unique(w->space, w->count);
+    RBL_TRY(sort_unique(w));
     choose_grid((const double(*)[3])w->space, w->count, NULL, &w->g, diagonal);
     if (!isfinite(*diagonal)) return RBL_ERR_ARGUMENT;
     RBL_TRY_ALLOC(w->points = rbli_alloc(w->ctx, w->count, sizeof *w->points));

@@ -18,6 +18,7 @@ typedef struct face {
     int32_t vertex[3], neighbor[3];
     rbli_i128 exact[3]; /* normal, not unit */
     double normal[3];   /* the same, unit */
+    double corner[3];   /* vertex[0] */
     double offset_scale;
     int32_t outside; /* first of the points in front of it, linked by next_point; −1: none */
     int32_t near;    /* the same of points in front of no face by more than the tolerance, but nearly */
@@ -50,7 +51,7 @@ typedef struct builder {
 /// normal · (point − corner): the sign is exact, the magnitude right to the last bits; in units of distance.
 static double signed_distance(const builder *b, const face *f, int32_t point)
 {
-    const double *p = b->points[point], *a = b->points[f->vertex[0]];
+    const double *p = b->points[point], *a = f->corner;
     double d[3] = {p[0] - a[0], p[1] - a[1], p[2] - a[2]};
     double t[3] = {f->normal[0] * d[0], f->normal[1] * d[1], f->normal[2] * d[2]};
     double distance = t[0] + t[1] + t[2];
@@ -65,16 +66,19 @@ static double signed_distance(const builder *b, const face *f, int32_t point)
 /// The same, rounded: off by less than `noise`.
 static double rounded_distance(const builder *b, const face *f, int32_t point)
 {
-    const double *p = b->points[point], *a = b->points[f->vertex[0]];
+    const double *p = b->points[point], *a = f->corner;
     return f->normal[0] * (p[0] - a[0]) + f->normal[1] * (p[1] - a[1]) + f->normal[2] * (p[2] - a[2]);
 }
 
-/// To the last bits; the compiler's own conversion is a slow call.
+/// To the last bits. Without a branch, since signs are anything; the compiler's own conversion is a slow call.
 static double wide_to_double(rbli_i128 x)
 {
-    rbli_u128 size = x < 0 ? (rbli_u128)0 - (rbli_u128)x : (rbli_u128)x;
-    double value = (double)(uint64_t)(size >> 64) * 0x1p64 + (double)(uint64_t)size;
-    return x < 0 ? -value : value;
+    rbli_i128 sign = x >> 127; /* 0 or −1 */
+    rbli_u128 size = (rbli_u128)(x ^ sign) - (rbli_u128)sign;
+    uint64_t high = (uint64_t)(size >> 64), low = (uint64_t)size;
+    double low_value = (double)(int64_t)(low >> 32) * 0x1p32 + (double)(int64_t)(low & UINT32_MAX);
+    double value = (double)(int64_t)high * 0x1p64 + low_value; /* high is far below 2^63 */
+    return value * (double)(1 + 2 * (int)sign);
 }
 
 static void set_plane(const builder *b, face *f)
@@ -90,6 +94,7 @@ static void set_plane(const builder *b, face *f)
         f->exact[k] = (rbli_i128)u[i] * v[j] - (rbli_i128)u[j] * v[i];
         n[k] = wide_to_double(f->exact[k]);
     }
+    memcpy(f->corner, b->points[f->vertex[0]], sizeof f->corner);
     double length = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
     f->offset_scale = length > 0 ? 1 / length : 0;
     for (int k = 0; k < 3; k++)
@@ -98,15 +103,19 @@ static void set_plane(const builder *b, face *f)
 
 static rbl_status add_face(builder *b, int32_t v0, int32_t v1, int32_t v2, int32_t *index)
 {
-    face f = {.vertex = {v0, v1, v2},
-        .neighbor = {-1, -1, -1},
-        .outside = -1,
-        .near = -1,
-        .farthest = -1,
-        .alive = true};
-    set_plane(b, &f);
+    bool is_full = b->faces.count == b->faces.capacity;
+    if (is_full && rbli_array_reserve(b->ctx, &b->faces, 1) != RBL_OK) return RBL_ERR_NO_MEMORY;
     *index = (int32_t)b->faces.count;
-    return rbli_array_push(b->ctx, &b->faces, f);
+    face *f = &b->faces.data[b->faces.count++];
+    f->vertex[0] = v0, f->vertex[1] = v1, f->vertex[2] = v2;
+    f->neighbor[0] = f->neighbor[1] = f->neighbor[2] = -1;
+    set_plane(b, f);
+    f->outside = f->near = f->farthest = -1;
+    f->farthest_distance = 0;
+    f->alive = true;
+    f->queued = false;
+    f->visit = 0;
+    return RBL_OK;
 }
 
 static rbl_status put_outside(builder *b, int32_t point, int32_t index, double distance)
@@ -380,6 +389,22 @@ done:
     return status;
 }
 
+/// Memory for the hull of a few points at once.
+static rbl_status prepare(builder *b)
+{
+    rbl_status status = RBL_OK;
+    size_t expected = 8 + 2 * (b->count < 256 ? b->count : 256);
+    RBL_TRY_ALLOC(b->next_point = rbli_alloc(b->ctx, b->count, sizeof *b->next_point));
+    RBL_TRY_ALLOC(b->face_from = rbli_alloc(b->ctx, b->count, sizeof *b->face_from));
+    RBL_TRY_ALLOC(b->from_stamp = rbli_calloc(b->ctx, b->count, sizeof *b->from_stamp));
+    RBL_TRY(rbli_array_reserve(b->ctx, &b->faces, expected));
+    RBL_TRY(rbli_array_reserve(b->ctx, &b->queue, expected));
+    RBL_TRY(rbli_array_reserve(b->ctx, &b->stack, 64));
+    RBL_TRY(rbli_array_reserve(b->ctx, &b->horizon, 64));
+done:
+    return status;
+}
+
 static rbl_status collect(builder *b, rbli_exact_hull *out)
 {
     size_t count = 0;
@@ -415,9 +440,7 @@ rbl_status rbli_exact_hull_build(
         .rough = tolerance >= rough_from};
     find_simplex(&b, hull.simplex, &hull.rank);
     if (hull.rank == 3) {
-        RBL_TRY_ALLOC(b.next_point = rbli_alloc(ctx, count, sizeof *b.next_point));
-        RBL_TRY_ALLOC(b.face_from = rbli_alloc(ctx, count, sizeof *b.face_from));
-        RBL_TRY_ALLOC(b.from_stamp = rbli_calloc(ctx, count, sizeof *b.from_stamp));
+        RBL_TRY(prepare(&b));
         RBL_TRY(make_simplex(&b, hull.simplex));
         RBL_TRY(add_points(&b));
         RBL_TRY(collect(&b, &hull));
