@@ -31,8 +31,8 @@ void rbl_tune_process_memory(void)
     char *heap = malloc(RBLI_LARGE_BYTES);
     mallopt(M_TOP_PAD, MIB);
 #ifdef MADV_HUGEPAGE
-    /* Small programs stay in front of the huge pages: clearing one costs more than they need. */
-    uintptr_t begin = ((uintptr_t)heap + 2 * HUGE_PAGE - 1) & ~(uintptr_t)(HUGE_PAGE - 1);
+    /* What is in front of the first huge page is enough for starting. */
+    uintptr_t begin = ((uintptr_t)heap + HUGE_PAGE - 1) & ~(uintptr_t)(HUGE_PAGE - 1);
     if (heap) madvise((void *)begin, (uintptr_t)heap + HEAP - begin, MADV_HUGEPAGE);
 #endif
     free(heap);
