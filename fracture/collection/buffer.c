@@ -1,5 +1,5 @@
 /// Attribute arrays. One allocation a buffer: header, values, offsets, and for strings a second copy of the
-/// text in which each string is ended by a zero byte.
+/// text in which each string is ended by a zero byte. Values that were adopted are an allocation of their own.
 
 #include "fracture/collection/buffer.h"
 
@@ -14,8 +14,9 @@ struct rbli_buffer {
     bool is_list;
     size_t count;       /* elements; of a list array: lists */
     size_t value_count; /* elements, or the concatenated values of all lists */
-    size_t bytes;       /* of the whole allocation */
+    size_t bytes;       /* of the whole allocation, adopted values included */
     void *values;
+    void *adopted;     /* the values when they are an allocation of their own, else NULL */
     uint64_t *offsets; /* [count + 1], NULL unless a list array */
     char *strings;     /* string i starts at offsets[i] + i; NULL unless a list array of CHAR */
 };
@@ -123,6 +124,19 @@ rbl_status rbli_buffer_create(rbl_context *ctx, rbl_type type, size_t count, rbl
     return status;
 }
 
+rbl_status rbli_buffer_adopt(rbl_context *ctx, rbl_type type, size_t count, void *values, rbli_buffer **out)
+{
+    void *none;
+    rbli_buffer *buffer;
+    rbl_status status = rbli_buffer_create_unset(ctx, type, 0, &none, &buffer);
+    if (status != RBL_OK) return status;
+    buffer->count = buffer->value_count = count;
+    buffer->bytes += count * rbl_type_bytes(type);
+    buffer->values = buffer->adopted = values;
+    *out = buffer;
+    return RBL_OK;
+}
+
 rbl_status rbli_buffer_create_list(rbl_context *ctx, rbl_type type, size_t count, const uint64_t *offsets,
     const void *values, rbli_buffer **out)
 {
@@ -194,6 +208,7 @@ void rbli_buffer_release(rbli_buffer *buffer)
     if (!buffer) return;
     if (atomic_fetch_sub_explicit(&buffer->references, 1, memory_order_acq_rel) != 1) return;
     rbli_allocator *allocator = buffer->allocator;
+    rbli_allocator_free(allocator, buffer->adopted);
     rbli_allocator_free(allocator, buffer);
     rbli_allocator_release(allocator);
 }

@@ -19,6 +19,9 @@ rbl_status rbli_buffer_create(rbl_context *ctx, rbl_type type, size_t count, rbl
 /// One whose elements the caller sets all, through `*values`, before anything else.
 rbl_status rbli_buffer_create_unset(
     rbl_context *ctx, rbl_type type, size_t count, void **values, rbli_buffer **out);
+/// One of values that are there already: allocated by the context's rbli_alloc, `count` elements; the array owns them from
+/// then on. @return RBL_OK · RBL_ERR_ARGUMENT · RBL_ERR_NO_MEMORY: the values stay the caller's
+rbl_status rbli_buffer_adopt(rbl_context *ctx, rbl_type type, size_t count, void *values, rbli_buffer **out);
 /// A list array from `count` + 1 ascending offsets (offsets[0] = 0) and offsets[count] values; both are
 /// copied.
 rbl_status rbli_buffer_create_list(rbl_context *ctx, rbl_type type, size_t count, const uint64_t *offsets,

@@ -34,8 +34,7 @@ struct rbli_box_tree {
     int level_count;
     size_t level_start[MAX_LEVELS]; /* first pack of a level */
     size_t level_size[MAX_LEVELS];  /* boxes of a level */
-    flat_box *boxes;                /* [count] while it is built, */
-    rbli_keyed *keys;               /* [count] and these */
+    rbli_keyed *keys;               /* [count] while it is built */
 };
 
 /// One box in all lanes.
@@ -153,19 +152,29 @@ static flat_box box_around(const box_pack *pack)
     return box;
 }
 
+static rbl_status fill_items(const rbl_context *ctx, rbli_box_tree *tree, rbli_box_get get, void *user)
+{
+    for (size_t i = 0, end = (tree->count + FAN - 1) / FAN * FAN; i < end; i++) {
+        double min[3], max[3];
+        flat_box box;
+        if (i % POLL == 0 && rbli_cancelled(ctx)) return RBL_ERR_CANCELLED;
+        if (i < tree->count) {
+            get(user, i, tree->items[i], min, max);
+            box = flatten(tree, min, max);
+        }
+        set_lane(&tree->packs[i / FAN], i % FAN, i < tree->count ? &box : NULL);
+    }
+    return RBL_OK;
+}
+
 static rbl_status fill_levels(const rbl_context *ctx, rbli_box_tree *tree)
 {
-    for (int level = 0; level < tree->level_count; level++) {
+    for (int level = 1; level < tree->level_count; level++) {
         size_t size = tree->level_size[level], packs = (size + FAN - 1) / FAN;
         for (size_t i = 0; i < packs * FAN; i++) {
             flat_box box;
             if (i % POLL == 0 && rbli_cancelled(ctx)) return RBL_ERR_CANCELLED;
-            if (i < size && level > 0) {
-                box = box_around(pack_of(tree, level - 1, i));
-            } else if (i < size) {
-                if (i + AHEAD < size) __builtin_prefetch(&tree->boxes[tree->items[i + AHEAD]]);
-                box = tree->boxes[tree->items[i]];
-            }
+            if (i < size) box = box_around(pack_of(tree, level - 1, i));
             set_lane(&tree->packs[tree->level_start[level] + i / FAN], i % FAN, i < size ? &box : NULL);
         }
     }
@@ -185,7 +194,6 @@ rbl_status rbli_box_tree_begin(
         if (max[k] - min[k] > extent) extent = max[k] - min[k];
     }
     tree->scale = extent > 1e-300 ? 1 / extent : 1;
-    RBL_TRY_ALLOC(tree->boxes = rbli_alloc(ctx, count, sizeof *tree->boxes));
     RBL_TRY_ALLOC(tree->keys = rbli_alloc(ctx, count, sizeof *tree->keys));
     *out = tree;
     tree = NULL;
@@ -196,11 +204,11 @@ done:
 
 void rbli_box_tree_put(rbli_box_tree *tree, size_t item, const double min[3], const double max[3])
 {
-    flat_box flat = tree->boxes[item] = flatten(tree, min, max);
+    flat_box flat = flatten(tree, min, max);
     tree->keys[item] = (rbli_keyed){morton_key(&flat), (int32_t)item};
 }
 
-rbl_status rbli_box_tree_end(rbl_context *ctx, rbli_box_tree *tree)
+rbl_status rbli_box_tree_end(rbl_context *ctx, rbli_box_tree *tree, rbli_box_get get, void *user)
 {
     rbl_status status = RBL_OK;
     size_t count = tree->count, total = layout(tree);
@@ -214,12 +222,26 @@ rbl_status rbli_box_tree_end(rbl_context *ctx, rbli_box_tree *tree)
     rbli_free(ctx, scratch);
     tree->keys = scratch = NULL;
     RBL_TRY_ALLOC(tree->packs = rbli_alloc(ctx, total, sizeof *tree->packs));
+    RBL_TRY(fill_items(ctx, tree, get, user));
     RBL_TRY(fill_levels(ctx, tree));
-    rbli_free(ctx, tree->boxes);
-    tree->boxes = NULL;
 done:
     rbli_free(ctx, scratch);
     return status;
+}
+
+/// Boxes that are there all at once.
+typedef struct box_array {
+    const double (*boxes)[2][3];
+    const rbli_box_tree *tree;
+} box_array;
+
+static void get_box(void *user, size_t slot, int32_t item, double min[3], double max[3])
+{
+    const box_array *array = user;
+    if (slot + AHEAD < array->tree->count)
+        __builtin_prefetch(&array->boxes[array->tree->items[slot + AHEAD]]);
+    memcpy(min, array->boxes[item][0], 3 * sizeof *min);
+    memcpy(max, array->boxes[item][1], 3 * sizeof *max);
 }
 
 rbl_status rbli_box_tree_create(
@@ -240,7 +262,7 @@ rbl_status rbli_box_tree_create(
         if (i % POLL == 0 && rbli_cancelled(ctx)) RBL_TRY(RBL_ERR_CANCELLED);
         rbli_box_tree_put(tree, i, boxes[i][0], boxes[i][1]);
     }
-    RBL_TRY(rbli_box_tree_end(ctx, tree));
+    RBL_TRY(rbli_box_tree_end(ctx, tree, get_box, &(box_array){boxes, tree}));
     *out = tree;
     tree = NULL;
 done:
@@ -253,7 +275,6 @@ void rbli_box_tree_destroy(rbl_context *ctx, rbli_box_tree *tree)
     if (!tree) return;
     rbli_free(ctx, tree->items);
     rbli_free(ctx, tree->packs);
-    rbli_free(ctx, tree->boxes);
     rbli_free(ctx, tree->keys);
     rbli_free(ctx, tree);
 }

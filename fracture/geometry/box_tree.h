@@ -19,12 +19,15 @@ rbl_status rbli_box_tree_create(
     rbl_context *ctx, const double (*boxes)[2][3], size_t count, rbli_box_tree **out);
 void rbli_box_tree_destroy(rbl_context *ctx, rbli_box_tree *tree); /* NULL is fine */
 
-/// The same box by box, so that no array of them is needed: begin, put every item once, end. All boxes lie in
-/// [min, max]. Until it has ended, a tree can only be destroyed.
+/// The same box by box, so that no array of them is needed: begin, put every item once, end, which asks for every box
+/// a second time, in the tree's order. All boxes lie in [min, max]. Until it has ended, a tree can only be destroyed;
+/// its items are known when it asks.
 rbl_status rbli_box_tree_begin(
     rbl_context *ctx, const double min[3], const double max[3], size_t count, rbli_box_tree **out);
 void rbli_box_tree_put(rbli_box_tree *tree, size_t item, const double min[3], const double max[3]);
-rbl_status rbli_box_tree_end(rbl_context *ctx, rbli_box_tree *tree);
+/// Gives the box of the item in a slot; called for slot 0, 1, … in turn.
+typedef void (*rbli_box_get)(void *user, size_t slot, int32_t item, double min[3], double max[3]);
+rbl_status rbli_box_tree_end(rbl_context *ctx, rbli_box_tree *tree, rbli_box_get get, void *user);
 
 /// Called for an item; return false to end the query.
 typedef bool (*rbli_box_visit)(void *user, int32_t item);

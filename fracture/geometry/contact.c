@@ -70,7 +70,7 @@ done:
 }
 
 /// The least id first, keeping the direction; false when two are equal.
-static bool canonical(const int32_t triangle[3], const int32_t *ids, int32_t out[3])
+static inline bool canonical(const int32_t triangle[3], const int32_t *ids, int32_t out[3])
 {
     int32_t v[3] = {ids[triangle[0]], ids[triangle[1]], ids[triangle[2]]};
     int first = v[0] < v[1] && v[0] < v[2] ? 0 : v[1] < v[2] ? 1 : 2;
@@ -115,17 +115,18 @@ done:
 
 /* ---- triangles of the same three positions ---- */
 
-/// A position's number, 0 … unique − 1, of each corner in ascending order; true when an even number of swaps
-/// sorts them, so that two triangles of one key face opposite ways when these differ.
-static bool sorted_key(const int32_t triangle[3], const int32_t *ids, int32_t key[3])
+/// A position's number, 0 … unique − 1, of each corner in ascending order. `even` is true when an even number of swaps
+/// sorts them, so that two triangles of one key face opposite ways when these differ. @return false when two are equal
+static bool sorted_key(const int32_t triangle[3], const int32_t *ids, int32_t key[3], bool *even)
 {
-    int32_t v[3];
-    canonical(triangle, ids, v);
-    bool even = v[1] < v[2];
-    key[0] = v[0];
-    key[1] = even ? v[1] : v[2];
-    key[2] = even ? v[2] : v[1];
-    return even;
+    bool is_sound = canonical(triangle, ids, key);
+    *even = key[1] < key[2];
+    if (!*even) {
+        int32_t swapped = key[1];
+        key[1] = key[2];
+        key[2] = swapped;
+    }
+    return is_sound;
 }
 
 /// Triangles in lists of the same three positions: those of list g are triangle[start[g]] … triangle[start[g
@@ -202,10 +203,10 @@ static rbl_status number_lists(rbl_context *ctx, const rbli_mesh_view *mesh, con
     RBL_TRY_ALLOC(keys = rbli_alloc(ctx, mesh->triangle_count, sizeof *keys));
     for (size_t t = 0; t < mesh->triangle_count; t++) {
         int32_t key[3];
+        bool even;
         if (t % POLL == 0 && rbli_cancelled(ctx)) RBL_TRY(RBL_ERR_CANCELLED);
         list[t] = -1;
-        if (piece[t] < 0 || !canonical(mesh->triangles[t], ids, key)) continue;
-        sorted_key(mesh->triangles[t], ids, key);
+        if (piece[t] < 0 || !sorted_key(mesh->triangles[t], ids, key, &even)) continue;
         int32_t *slot = find_key(&table, (const int32_t(*)[3])keys, key);
         if (*slot < 0) {
             memcpy(keys[count], key, sizeof *keys);
@@ -264,7 +265,8 @@ static rbl_status split_list(rbl_context *ctx, const rbli_mesh_view *mesh, const
     }
     for (size_t i = begin; i < end; i++) {
         int32_t key[3], t = lists->triangle[i];
-        int side = sorted_key(mesh->triangles[t], ids, key);
+        bool side, other_side;
+        sorted_key(mesh->triangles[t], ids, key, &side);
         rbli_contact_face *face = &faces[made[side]++];
         if (made[side] > *face_count) {
             *face = (rbli_contact_face){{-1, -1}, (int32_t)g};
@@ -274,7 +276,9 @@ static rbl_status split_list(rbl_context *ctx, const rbli_mesh_view *mesh, const
         double area = -1;
         for (size_t j = begin; j < i; j++) {
             int32_t other = lists->triangle[j], a = piece[t], b = piece[other];
-            if (a == b || sorted_key(mesh->triangles[other], ids, key) == side) continue;
+            if (a == b) continue;
+            sorted_key(mesh->triangles[other], ids, key, &other_side);
+            if (other_side == side) continue;
             if (area < 0) area = rbli_triangle_area(mesh, t);
             if (area == 0) break;
             rbli_overlap o = {a < b ? a : b, a < b ? b : a, area, -1, -1, true};

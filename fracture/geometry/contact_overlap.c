@@ -5,6 +5,9 @@
 #include "fracture/geometry/contact_overlap.h"
 
 #include <math.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 #include "fracture/base/threads.h"
 #include "fracture/geometry/box_tree.h"
@@ -207,7 +210,6 @@ typedef struct face_looks {
     look_lanes normal[3];  /* of the first direction */
     look_lanes tilt;       /* how far (sine) its direction may be off when corners are off by the tolerance */
     int32_t piece[2][FAN]; /* of the triangle of each direction, or −1 */
-    int32_t face[FAN];
 } face_looks;
 
 typedef struct overlap_search {
@@ -215,6 +217,7 @@ typedef struct overlap_search {
     const rbli_mesh_view *mesh;
     const rbli_contact_face *faces;
     const rbli_box_tree *tree;
+    const int32_t *items; /* of the tree: faces by slot */
     const face_looks *looks;
     double tolerance;
     rbli_overlap_array *blocks;
@@ -235,15 +238,16 @@ static int32_t triangle_of(const rbli_contact_face *face)
     return face->triangle[0] >= 0 ? face->triangle[0] : face->triangle[1];
 }
 
-/// Slot i of one block and slot j of another, of about the same direction (or, `flip`, the opposite one).
-static void look_at_pair(block_search *b, const face_looks *p, int i, const face_looks *q, int j, int flip)
+/// Two slots of about the same direction (or, `flip`, the opposite one).
+static void look_at_pair(block_search *b, size_t first, size_t second, int flip)
 {
     const overlap_search *s = b->search;
-    const rbli_contact_face *one = &s->faces[p->face[i]], *two = &s->faces[q->face[j]];
+    const face_looks *p = &s->looks[first / FAN], *q = &s->looks[second / FAN];
+    const rbli_contact_face *one = &s->faces[s->items[first]], *two = &s->faces[s->items[second]];
     int pairs = 0;
     rbli_overlap found[2];
     for (int side = 0; side < 2; side++) {
-        int32_t a = p->piece[side][i], c = q->piece[side ^ flip][j];
+        int32_t a = p->piece[side][first % FAN], c = q->piece[side ^ flip][second % FAN];
         if (a < 0 || c < 0 || a == c) continue;
         found[pairs++] = (rbli_overlap){
             a < c ? a : c, a < c ? c : a, 0, one->triangle[side], two->triangle[side ^ flip], false};
@@ -258,6 +262,16 @@ static void look_at_pair(block_search *b, const face_looks *p, int i, const face
     }
 }
 
+/// Bit j is set when lane j is.
+static inline unsigned lanes_of(look_mask mask)
+{
+#ifdef __SSE2__
+    return (unsigned)_mm_movemask_ps((__m128)mask);
+#else
+    return (unsigned)((mask[0] & 1) | (mask[1] & 2) | (mask[2] & 4) | (mask[3] & 8));
+#endif
+}
+
 /// Of the pairs of two blocks those whose directions agree, in the order of their slots.
 static void look_at_blocks(void *user, size_t block_one, size_t block_two, unsigned hits)
 {
@@ -270,11 +284,11 @@ static void look_at_blocks(void *user, size_t block_one, size_t block_two, unsig
         look_lanes along =
             p->normal[0][i] * q->normal[0] + p->normal[1][i] * q->normal[1] + p->normal[2][i] * q->normal[2];
         look_lanes tilt = p->tilt[i] + q->tilt, least = 1 - tilt * tilt; /* at least 0.5 */
-        look_mask apart = ((along < least) & (along > -least)) | ((along < 0.5f) & (along > -0.5f));
-        for (unsigned row = hits & ((1u << FAN) - 1); row; row &= row - 1) {
+        look_mask agree = ~(((along < least) & (along > -least)) | ((along < 0.5f) & (along > -0.5f)));
+        for (unsigned row = hits & lanes_of(agree); row; row &= row - 1) {
             int j = __builtin_ctz(row);
             /* Triangles that face each other: of different directions if the normals agree, else of the same. */
-            if (!apart[j]) look_at_pair(b, p, i, q, j, along[j] > 0);
+            look_at_pair(b, block_one * FAN + (size_t)i, block_two * FAN + (size_t)j, along[j] > 0);
         }
     }
 }
@@ -289,66 +303,18 @@ static rbl_status search_block(
     return b.status;
 }
 
-/// Asks early for the memory of a few faces from here: what leads to what is asked for in turn. `items` NULL: the
-/// faces in their own order.
-static void ask_ahead(const rbli_mesh_view *mesh, const rbli_contact_face *faces, size_t count,
-    const int32_t *items, size_t slot)
-{
-    enum { FACE = 48, TRIANGLE = 32, CORNERS = 16 };
-    if (slot + FACE < count && items) __builtin_prefetch(&faces[items[slot + FACE]]);
-    if (slot + TRIANGLE < count) {
-        size_t at = items ? (size_t)items[slot + TRIANGLE] : slot + TRIANGLE;
-        __builtin_prefetch(mesh->triangles[triangle_of(&faces[at])]);
-    }
-    if (slot + CORNERS >= count) return;
-    size_t at = items ? (size_t)items[slot + CORNERS] : slot + CORNERS;
-    const int32_t *corner = mesh->triangles[triangle_of(&faces[at])];
-    for (int k = 0; k < 3; k++)
-        __builtin_prefetch(mesh->positions[corner[k]]);
-}
-
 /// The box around a triangle, widened by half the tolerance.
-static void box_of(const rbli_mesh_view *mesh, int32_t triangle, double tolerance, double box[2][3])
+static void box_of(
+    const rbli_mesh_view *mesh, int32_t triangle, double tolerance, double min[3], double max[3])
 {
     const int32_t *corner = mesh->triangles[triangle];
     for (int k = 0; k < 3; k++) {
         double a = mesh->positions[corner[0]][k], b = mesh->positions[corner[1]][k],
                c = mesh->positions[corner[2]][k];
         double low = a < b ? a : b, high = a < b ? b : a;
-        box[0][k] = (c < low ? c : low) - tolerance / 2;
-        box[1][k] = (c > high ? c : high) + tolerance / 2;
+        min[k] = (c < low ? c : low) - tolerance / 2;
+        max[k] = (c > high ? c : high) + tolerance / 2;
     }
-}
-
-static rbl_status build_tree(rbl_context *ctx, const rbli_mesh_view *mesh, double tolerance,
-    const rbli_contact_face *faces, size_t count, rbli_box_tree **out)
-{
-    rbl_status status = RBL_OK;
-    rbli_box_tree *tree = NULL;
-    double box[2][3], all[2][3];
-    for (size_t i = 0; i < count;
-         i++) { /* the boxes are made twice: all at once they are the largest array */
-        if (i % 4096 == 0 && rbli_cancelled(ctx)) return RBL_ERR_CANCELLED;
-        ask_ahead(mesh, faces, count, NULL, i);
-        box_of(mesh, triangle_of(&faces[i]), tolerance, box);
-        for (int k = 0; k < 3; k++) {
-            all[0][k] = i == 0 || box[0][k] < all[0][k] ? box[0][k] : all[0][k];
-            all[1][k] = i == 0 || box[1][k] > all[1][k] ? box[1][k] : all[1][k];
-        }
-    }
-    RBL_TRY(rbli_box_tree_begin(ctx, all[0], all[1], count, &tree));
-    for (size_t i = 0; i < count; i++) {
-        if (i % 4096 == 0 && rbli_cancelled(ctx)) RBL_TRY(RBL_ERR_CANCELLED);
-        ask_ahead(mesh, faces, count, NULL, i);
-        box_of(mesh, triangle_of(&faces[i]), tolerance, box);
-        rbli_box_tree_put(tree, i, box[0], box[1]);
-    }
-    RBL_TRY(rbli_box_tree_end(ctx, tree));
-    *out = tree;
-    tree = NULL;
-done:
-    rbli_box_tree_destroy(ctx, tree);
-    return status;
 }
 
 /// The tolerance over the triangle's least height, and something for the rounding of floats.
@@ -365,47 +331,97 @@ static double tilt_of(const rbli_mesh_view *mesh, int32_t triangle, double doubl
     return tilt < 1 ? tilt : 1;
 }
 
-static rbl_status make_looks(rbl_context *ctx, const rbli_mesh_view *mesh, const int32_t *piece,
-    double tolerance, const rbli_contact_face *faces, size_t count, const int32_t *items, face_looks *looks)
+/// What the tree and the looks are made from.
+typedef struct look_maker {
+    const rbli_mesh_view *mesh;
+    const int32_t *piece;
+    double tolerance;
+    const rbli_contact_face *faces;
+    size_t count;
+    rbli_box_tree *tree;
+    face_looks *looks;
+} look_maker;
+
+/// Asks early for the memory of a few faces from here: what leads to what is asked for in turn. `items` NULL: the
+/// faces in their own order.
+static inline void ask_ahead(const look_maker *m, const int32_t *items, size_t slot)
 {
-    for (size_t slot = 0; slot < count; slot++) {
-        const rbli_contact_face *face = &faces[items[slot]];
-        face_looks *look = &looks[slot / FAN];
-        size_t lane = slot % FAN;
-        double normal[3];
-        if (slot % 4096 == 0 && rbli_cancelled(ctx)) return RBL_ERR_CANCELLED;
-        ask_ahead(mesh, faces, count, items, slot);
-        area_normal(mesh, triangle_of(face), normal);
-        double length = sqrt(dot(normal, normal));
-        look->tilt[lane] = length == 0 ? 1 : (float)tilt_of(mesh, triangle_of(face), length, tolerance);
-        if (face->triangle[0] < 0) length = -length;
-        for (int k = 0; k < 3; k++) /* one without area gets no direction and no partner */
-            look->normal[k][lane] = length == 0 ? 0 : (float)(normal[k] / length);
-        for (int side = 0; side < 2; side++)
-            look->piece[side][lane] = face->triangle[side] < 0 ? -1 : piece[face->triangle[side]];
-        look->face[lane] = items[slot];
+    enum { FACE = 48, TRIANGLE = 32, CORNERS = 16 };
+    if (slot + FACE >= m->count) return; /* the last few come by themselves */
+    size_t at = items ? (size_t)items[slot + TRIANGLE] : slot + TRIANGLE;
+    if (items) __builtin_prefetch(&m->faces[items[slot + FACE]]);
+    __builtin_prefetch(m->mesh->triangles[triangle_of(&m->faces[at])]);
+    at = items ? (size_t)items[slot + CORNERS] : slot + CORNERS;
+    const int32_t *corner = m->mesh->triangles[triangle_of(&m->faces[at])];
+    for (int k = 0; k < 3; k++)
+        __builtin_prefetch(m->mesh->positions[corner[k]]);
+}
+
+/// The box of a slot; the look is made by the way, since both read the same positions from all over the mesh.
+static void get_slot(void *user, size_t slot, int32_t item, double min[3], double max[3])
+{
+    const look_maker *m = user;
+    const rbli_contact_face *face = &m->faces[item];
+    face_looks *look = &m->looks[slot / FAN];
+    size_t lane = slot % FAN;
+    double normal[3];
+    ask_ahead(m, rbli_box_tree_items(m->tree), slot);
+    box_of(m->mesh, triangle_of(face), m->tolerance, min, max);
+    area_normal(m->mesh, triangle_of(face), normal);
+    double length = sqrt(dot(normal, normal));
+    look->tilt[lane] = length == 0 ? 1 : (float)tilt_of(m->mesh, triangle_of(face), length, m->tolerance);
+    if (face->triangle[0] < 0) length = -length;
+    for (int k = 0; k < 3; k++) /* one without area gets no direction and no partner */
+        look->normal[k][lane] = length == 0 ? 0 : (float)(normal[k] / length);
+    for (int side = 0; side < 2; side++)
+        look->piece[side][lane] = face->triangle[side] < 0 ? -1 : m->piece[face->triangle[side]];
+}
+
+/// Makes the tree and the looks. Boxes are made as often as they are needed: all at once they would be the largest
+/// array.
+static rbl_status build_tree(rbl_context *ctx, look_maker *m)
+{
+    rbl_status status = RBL_OK;
+    double low[3], high[3], min[3], max[3];
+    size_t look_count = (m->count + FAN - 1) / FAN;
+    for (size_t i = 0; i < m->count; i++) {
+        if (i % 4096 == 0 && rbli_cancelled(ctx)) return RBL_ERR_CANCELLED;
+        ask_ahead(m, NULL, i);
+        box_of(m->mesh, triangle_of(&m->faces[i]), m->tolerance, low, high);
+        for (int k = 0; k < 3; k++) {
+            min[k] = i == 0 || low[k] < min[k] ? low[k] : min[k];
+            max[k] = i == 0 || high[k] > max[k] ? high[k] : max[k];
+        }
     }
-    return RBL_OK;
+    RBL_TRY(rbli_box_tree_begin(ctx, min, max, m->count, &m->tree));
+    for (size_t i = 0; i < m->count; i++) {
+        if (i % 4096 == 0 && rbli_cancelled(ctx)) RBL_TRY(RBL_ERR_CANCELLED);
+        ask_ahead(m, NULL, i);
+        box_of(m->mesh, triangle_of(&m->faces[i]), m->tolerance, low, high);
+        rbli_box_tree_put(m->tree, i, low, high);
+    }
+    RBL_TRY_ALLOC(m->looks = rbli_alloc(ctx, look_count, sizeof *m->looks));
+    memset(&m->looks[look_count - 1], 0, sizeof *m->looks); /* its last lanes may stay empty */
+    RBL_TRY(rbli_box_tree_end(ctx, m->tree, get_slot, m));
+done:
+    return status;
 }
 
 rbl_status rbli_find_overlaps(rbl_context *ctx, const rbli_mesh_view *mesh, const int32_t *piece,
     double tolerance, const rbli_contact_face *faces, size_t face_count, rbli_overlap_array *out)
 {
     rbl_status status = RBL_OK;
-    rbli_box_tree *tree = NULL;
-    face_looks *looks = NULL;
-    size_t block_count = 0, look_count = (face_count + FAN - 1) / FAN;
+    look_maker made = {mesh, piece, tolerance, faces, face_count, NULL, NULL};
+    size_t block_count = 0;
     overlap_search s = {.mesh = mesh, .faces = faces, .tolerance = tolerance};
     if (face_count == 0) return RBL_OK;
-    RBL_TRY(build_tree(ctx, mesh, tolerance, faces, face_count, &tree));
-    RBL_TRY_ALLOC(looks = rbli_alloc(ctx, look_count, sizeof *looks));
-    memset(&looks[look_count - 1], 0, sizeof *looks); /* its last lanes may stay empty */
-    RBL_TRY(make_looks(ctx, mesh, piece, tolerance, faces, face_count, rbli_box_tree_items(tree), looks));
-    s.tree = tree;
-    s.looks = looks;
-    block_count = (rbli_box_tree_block_count(tree) + BLOCK_GRAIN - 1) / BLOCK_GRAIN;
+    RBL_TRY(build_tree(ctx, &made));
+    s.tree = made.tree;
+    s.items = rbli_box_tree_items(made.tree);
+    s.looks = made.looks;
+    block_count = (rbli_box_tree_block_count(made.tree) + BLOCK_GRAIN - 1) / BLOCK_GRAIN;
     RBL_TRY_ALLOC(s.blocks = rbli_calloc(ctx, block_count, sizeof *s.blocks));
-    RBL_TRY(rbli_parallel_for(ctx, rbli_box_tree_block_count(tree), BLOCK_GRAIN, search_block, &s));
+    RBL_TRY(rbli_parallel_for(ctx, rbli_box_tree_block_count(made.tree), BLOCK_GRAIN, search_block, &s));
     size_t total = 0;
     for (size_t i = 0; i < block_count; i++)
         total += s.blocks[i].count;
@@ -422,7 +438,7 @@ done:
     for (size_t i = 0; s.blocks && i < block_count; i++)
         rbli_free(ctx, s.blocks[i].data);
     rbli_free(ctx, s.blocks);
-    rbli_free(ctx, looks);
-    rbli_box_tree_destroy(ctx, tree);
+    rbli_free(ctx, made.looks);
+    rbli_box_tree_destroy(ctx, made.tree);
     return status;
 }

@@ -376,16 +376,54 @@ static void bounds_of_grid(const repair *r, double min[3], double max[3])
         }
 }
 
-static void put_triangle(crosser *c, size_t item, const int32_t v[3])
+static void box_of_triangle(const repair *r, int32_t triangle, double min[3], double max[3])
 {
-    const double *p = c->r->grid[v[0]], *q = c->r->grid[v[1]], *o = c->r->grid[v[2]];
-    double min[3], max[3];
+    const int32_t *v = r->triangles.data[triangle].v;
+    const double *p = r->grid[v[0]], *q = r->grid[v[1]], *o = r->grid[v[2]];
     for (int k = 0; k < 3; k++) {
         double low = p[k] < q[k] ? p[k] : q[k], high = p[k] < q[k] ? q[k] : p[k];
         min[k] = o[k] < low ? o[k] : low;
         max[k] = o[k] > high ? o[k] : high;
     }
-    rbli_box_tree_put(c->tree, item, min, max);
+}
+
+enum { AHEAD = 12 }; /* slots from here whose memory is asked for early */
+
+/// The searched triangles, while the tree is built.
+typedef struct tree_items {
+    crosser *c;
+    int32_t *triangles;
+    size_t count;
+} tree_items;
+
+static void put_in_block(crosser *c, size_t slot, int32_t triangle)
+{
+    cross_block *block = &c->blocks[slot / RBLI_BOX_TREE_FAN];
+    size_t lane = slot % RBLI_BOX_TREE_FAN;
+    for (int k = 0; k < 3; k++)
+        block->v[k][lane] = c->r->triangles.data[triangle].v[k];
+    block->shell[lane] = c->r->shell_of[triangle];
+    block->triangle[lane] = triangle;
+}
+
+/// The box of a slot; what tests read of it comes into its block by the way, and the last one to the end of its block.
+static void get_item(void *user, size_t slot, int32_t item, double min[3], double max[3])
+{
+    const tree_items *t = user;
+    const repair *r = t->c->r;
+    const int32_t *items = rbli_box_tree_items(t->c->tree);
+    if (slot + 2 * AHEAD < t->count) {
+        int32_t later = t->triangles[items[slot + 2 * AHEAD]];
+        __builtin_prefetch(&r->triangles.data[later]);
+        __builtin_prefetch(&r->shell_of[later]);
+    }
+    if (slot + AHEAD < t->count)
+        for (int k = 0; k < 3; k++)
+            __builtin_prefetch(r->grid[r->triangles.data[t->triangles[items[slot + AHEAD]]].v[k]]);
+    box_of_triangle(r, t->triangles[item], min, max);
+    put_in_block(t->c, slot, t->triangles[item]);
+    for (size_t rest = slot + 1; slot + 1 == t->count && rest % RBLI_BOX_TREE_FAN; rest++)
+        put_in_block(t->c, rest, t->triangles[item]);
 }
 
 static rbl_status build_tree(crosser *c)
@@ -393,35 +431,23 @@ static rbl_status build_tree(crosser *c)
     rbl_status status = RBL_OK;
     repair *r = c->r;
     double min[3], max[3];
-    int32_t *triangles = NULL;
-    size_t count = 0;
-    RBL_TRY_ALLOC(triangles = rbli_alloc(r->ctx, r->triangles.count, sizeof *triangles));
-    for (int32_t t = 0; t < (int32_t)r->triangles.count; t++) {
-        RBL_TRY(rbli_poll(r->ctx, (size_t)t));
-        if (is_searched(&r->shells.data[r->shell_of[t]])) triangles[count++] = t;
+    tree_items t = {.c = c};
+    RBL_TRY_ALLOC(t.triangles = rbli_alloc(r->ctx, r->triangles.count, sizeof *t.triangles));
+    for (int32_t i = 0; i < (int32_t)r->triangles.count; i++) {
+        RBL_TRY(rbli_poll(r->ctx, (size_t)i));
+        if (is_searched(&r->shells.data[r->shell_of[i]])) t.triangles[t.count++] = i;
     }
     bounds_of_grid(r, min, max);
-    RBL_TRY(rbli_box_tree_begin(r->ctx, min, max, count, &c->tree));
-    for (size_t i = 0; i < count; i++) {
+    RBL_TRY(rbli_box_tree_begin(r->ctx, min, max, t.count, &c->tree));
+    for (size_t i = 0; i < t.count; i++) {
         RBL_TRY(rbli_poll(r->ctx, i));
-        put_triangle(c, i, r->triangles.data[triangles[i]].v);
+        box_of_triangle(r, t.triangles[i], min, max);
+        rbli_box_tree_put(c->tree, i, min, max);
     }
-    RBL_TRY(rbli_box_tree_end(r->ctx, c->tree));
-    size_t blocks = rbli_box_tree_block_count(c->tree);
-    const int32_t *items = rbli_box_tree_items(c->tree);
-    RBL_TRY_ALLOC(c->blocks = rbli_alloc(r->ctx, blocks, sizeof *c->blocks));
-    for (size_t i = 0; i < blocks * RBLI_BOX_TREE_FAN; i++) {
-        RBL_TRY(rbli_poll(r->ctx, i));
-        cross_block *block = &c->blocks[i / RBLI_BOX_TREE_FAN];
-        size_t lane = i % RBLI_BOX_TREE_FAN;
-        int32_t t = triangles[items[i < count ? i : count - 1]];
-        for (int k = 0; k < 3; k++)
-            block->v[k][lane] = r->triangles.data[t].v[k];
-        block->shell[lane] = r->shell_of[t];
-        block->triangle[lane] = t;
-    }
+    RBL_TRY_ALLOC(c->blocks = rbli_alloc(r->ctx, rbli_box_tree_block_count(c->tree), sizeof *c->blocks));
+    RBL_TRY(rbli_box_tree_end(r->ctx, c->tree, get_item, &t));
 done:
-    rbli_free(r->ctx, triangles);
+    rbli_free(r->ctx, t.triangles);
     return status;
 }
 

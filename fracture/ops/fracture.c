@@ -132,10 +132,13 @@ static void place_pieces(
     const double(*positions)[3] = rbli_collection_read(job->in, "vertex", "position", RBL_VEC3);
     int32_t to_vertex = l->vertex_start[g] - result->vertex_start[0];
     int32_t to_face = l->face_start[g] - result->triangle_start[0];
+    bool stays =
+        !cut->moved && l->positions + to_vertex == result->positions; /* old vertices are as they came */
     for (size_t v = 0; v < result->vertex_count; v++) {
         double *out = l->positions[(int32_t)v + to_vertex];
         int32_t source = result->vertex_source[v];
         l->vertex_source[(int32_t)v + to_vertex] = source < 0 ? -1 : vertex_start + source;
+        if (stays) continue;
         if (source >= 0)
             memcpy(out, positions[vertex_start + source], sizeof *positions);
         else if (cut->moved)
@@ -574,6 +577,8 @@ static bool faces_along(const cap_target *target, size_t face, const double norm
     return dot(n, normal) >= 0;
 }
 
+enum { AHEAD = 12 }; /* caps of a piece ask for the frames of facets all over the complex */
+
 /// Material, flat normals and planar UVs of all caps.
 static rbl_status write_caps(rbl_context *ctx, const fracture_job *job, rbl_collection *c, const layout *l)
 {
@@ -603,7 +608,9 @@ static rbl_status write_caps(rbl_context *ctx, const fracture_job *job, rbl_coll
         for (size_t p = 0; p < cut->result->piece_count; p++, g++)
             for (int32_t f = 0; f < l->face_counts[g]; f++) {
                 size_t face = (size_t)(l->face_start[g] + f);
-                int32_t facet = l->cap_facet[face];
+                int32_t facet = l->cap_facet[face],
+                        later = face + AHEAD < l->face_count ? l->cap_facet[face + AHEAD] : -1;
+                if (later >= 0) __builtin_prefetch(&frames[later]);
                 if (facet < 0) continue;
                 target.material[face] = material;
                 target.internal[face] = true;
@@ -711,6 +718,24 @@ static rbl_status count_empty_cells(rbl_context *ctx, const fracture_job *job, s
     return RBL_OK;
 }
 
+/// Makes the layout's surface that of the collection and frees what nobody needs behind it: the largest arrays.
+static rbl_status replace_surface(rbl_context *ctx, rbl_collection *c, layout *l)
+{
+    rbli_surface_map map = {l->vertex_count, (const double(*)[3])l->positions, l->vertex_source,
+        l->face_count, (const int32_t(*)[3])l->faces, l->face_source, l->weights_index,
+        (const double(*)[3][3])l->weights};
+    rbl_status status = rbli_surface_replace_taking(ctx, c, &map);
+    if (!map.positions) l->positions = NULL;
+    if (!map.faces) l->faces = NULL;
+    rbli_free(ctx, l->vertex_source);
+    rbli_free(ctx, l->face_source);
+    rbli_free(ctx, l->weights_index);
+    rbli_free(ctx, l->weights);
+    l->vertex_source = l->face_source = l->weights_index = NULL;
+    l->weights = NULL;
+    return status;
+}
+
 static rbl_status assemble(
     rbl_context *ctx, const fracture_job *job, rbl_collection *c, layout *l, rbli_fracture_result *out)
 {
@@ -718,10 +743,7 @@ static rbl_status assemble(
     RBL_TRY(size_layout(ctx, job, l));
     if (l->geometry_count > l->kept_count) {
         RBL_TRY(fill_layout(ctx, job, l));
-        rbli_surface_map map = {l->vertex_count, (const double(*)[3])l->positions, l->vertex_source,
-            l->face_count, (const int32_t(*)[3])l->faces, l->face_source, l->weights_index,
-            (const double(*)[3][3])l->weights};
-        RBLI_PHASE(ctx, "replace surface", rbli_surface_replace(ctx, c, &map));
+        RBLI_PHASE(ctx, "replace surface", replace_surface(ctx, c, l));
         RBL_TRY(write_geometries(ctx, c, l));
         RBLI_PHASE(ctx, "write caps", write_caps(ctx, job, c, l));
         RBL_TRY(rbli_surface_measure(ctx, c, l->kept_count));

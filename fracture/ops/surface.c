@@ -207,7 +207,22 @@ done:
     return status;
 }
 
-rbl_status rbli_surface_replace(rbl_context *ctx, rbl_collection *collection, const rbli_surface_map *map)
+/// Makes an array from rbli_alloc an attribute.
+static rbl_status set_adopted(rbl_context *ctx, rbl_collection *collection, const char *group,
+    const char *name, rbl_type type, const void *values, bool *taken)
+{
+    rbli_buffer *buffer = NULL;
+    rbl_status status =
+        rbli_buffer_adopt(ctx, type, rbli_collection_size(collection, group), (void *)values, &buffer);
+    *taken = status == RBL_OK;
+    if (status == RBL_OK) status = rbli_collection_set(ctx, collection, group, name, buffer);
+    rbli_buffer_release(buffer);
+    return status;
+}
+
+/// @param taken NULL: positions and faces are copied; else which of them became the collection's
+static rbl_status replace(
+    rbl_context *ctx, rbl_collection *collection, const rbli_surface_map *map, bool taken[2])
 {
     rbl_status status = RBL_OK;
     rbl_collection *old = NULL;
@@ -216,15 +231,34 @@ rbl_status rbli_surface_replace(rbl_context *ctx, rbl_collection *collection, co
 
     rbli_collection_remove(collection, "vertex", "position");
     RBL_TRY(rbli_collection_gather(ctx, collection, "vertex", map->vertex_source, map->vertex_count));
-    RBL_TRY(
-        set_copy(ctx, collection, "vertex", "position", RBL_VEC3, map->positions, sizeof *map->positions));
     rbli_collection_remove(collection, "face", "vertices");
     RBL_TRY(rbli_collection_gather(ctx, collection, "face", map->face_source, map->face_count));
-    RBL_TRY(set_copy(ctx, collection, "face", "vertices", RBL_INT32_3, map->faces, sizeof *map->faces));
+    if (taken) {
+        RBL_TRY(set_adopted(ctx, collection, "vertex", "position", RBL_VEC3, map->positions, &taken[0]));
+        RBL_TRY(set_adopted(ctx, collection, "face", "vertices", RBL_INT32_3, map->faces, &taken[1]));
+    } else {
+        RBL_TRY(set_copy(
+            ctx, collection, "vertex", "position", RBL_VEC3, map->positions, sizeof *map->positions));
+        RBL_TRY(set_copy(ctx, collection, "face", "vertices", RBL_INT32_3, map->faces, sizeof *map->faces));
+    }
     RBL_TRY(replace_corners(ctx, old, collection, map));
     RBL_TRY(blend_new_vertices(ctx, old, collection, map, old_faces));
 done:
     rbli_collection_release(old);
+    return status;
+}
+
+rbl_status rbli_surface_replace(rbl_context *ctx, rbl_collection *collection, const rbli_surface_map *map)
+{
+    return replace(ctx, collection, map, NULL);
+}
+
+rbl_status rbli_surface_replace_taking(rbl_context *ctx, rbl_collection *collection, rbli_surface_map *map)
+{
+    bool taken[2] = {false, false};
+    rbl_status status = replace(ctx, collection, map, taken);
+    if (taken[0]) map->positions = NULL;
+    if (taken[1]) map->faces = NULL;
     return status;
 }
 

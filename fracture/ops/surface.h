@@ -30,6 +30,9 @@ typedef struct rbli_surface_map {
 /// @return RBL_OK · RBL_ERR_NO_MEMORY · RBL_ERR_CANCELLED
 /// Threads: uses the context's pool. Same bytes for any thread count. Cost: O(vertices + faces).
 rbl_status rbli_surface_replace(rbl_context *ctx, rbl_collection *collection, const rbli_surface_map *map);
+/// The same, but `positions` and `faces` of the map, from rbli_alloc, become the collection's own arrays instead of being
+/// copied. @param map what was taken is NULL afterwards, also after a failure; the rest stays the caller's
+rbl_status rbli_surface_replace_taking(rbl_context *ctx, rbl_collection *collection, rbli_surface_map *map);
 
 /// Gives every corner of a face without a normal (all zero) the face's own unit normal. Makes corner.normal
 /// when missing. A face without area gets (0, 0, 1).

@@ -29,6 +29,37 @@ static void arrays_begin_zeroed_and_aligned(void **state)
     finish_context(ctx);
 }
 
+/// An array that took its values over is like any other.
+static void adopted_values_are_owned(void **state)
+{
+    (void)state;
+    rbl_context *ctx = make_context(1);
+    rbli_buffer *adopted = NULL, *plain = NULL, *part = NULL;
+    void *out;
+    int32_t *values = rbli_alloc(ctx, 5, sizeof *values);
+    assert_ok(ctx, rbli_buffer_create_unset(ctx, RBL_INT32, 5, &out, &plain));
+    for (int i = 0; i < 5; i++)
+        values[i] = ((int32_t *)out)[i] = 3 * i;
+    assert_ok(ctx, rbli_buffer_adopt(ctx, RBL_INT32, 5, values, &adopted));
+    assert_ptr_equal(rbli_buffer_data(adopted), values);
+    assert_int_equal(rbli_buffer_count(adopted), 5);
+    assert_in_range(rbli_buffer_bytes(adopted), 20, rbli_buffer_bytes(plain) + 16);
+    assert_true(rbli_hash_equal(rbli_buffer_hash(adopted), rbli_buffer_hash(plain)));
+    assert_ok(ctx, rbli_buffer_resize(ctx, adopted, 7, &part));
+    assert_int_equal(((const int32_t *)rbli_buffer_data(part))[4], 12);
+    rbli_buffer *shared = rbli_buffer_retain(adopted);
+    out = rbli_buffer_write(ctx, &shared);
+    assert_non_null(out);
+    ((int32_t *)out)[0] = 1;
+    assert_int_equal(values[0], 0);
+    assert_ptr_equal(rbli_buffer_write(ctx, &adopted), values);
+    rbli_buffer_release(shared);
+    rbli_buffer_release(adopted);
+    rbli_buffer_release(plain);
+    rbli_buffer_release(part);
+    finish_context(ctx);
+}
+
 static void types_have_words_and_sizes(void **state)
 {
     (void)state;
@@ -218,6 +249,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(arrays_begin_zeroed_and_aligned),
+        cmocka_unit_test(adopted_values_are_owned),
         cmocka_unit_test(types_have_words_and_sizes),
         cmocka_unit_test(a_write_clones_only_what_is_shared),
         cmocka_unit_test(hashes_follow_content_type_and_count),

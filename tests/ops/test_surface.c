@@ -1,4 +1,6 @@
 #include "fracture/ops/surface.h"
+#include "tests/failing_alloc.h"
+#include "tests/make_asset.h"
 #include "tests/ops/asset_builder.h"
 
 static const double unit_box[1][2][3] = {{{0, 0, 0}, {1, 1, 1}}};
@@ -35,6 +37,49 @@ static void cut_faces_get_interpolated_corners(void **state)
     assert_int_equal(mark[2], 0);
     rbli_collection_release(c);
     finish_context(ctx);
+}
+
+/// Replacing with arrays that are taken gives the same collection; on failure each array has one owner.
+static rbl_status replace_taking(rbl_context *ctx, void *user)
+{
+    (void)user;
+    rbl_status status = RBL_OK;
+    const int32_t vertex_source[3] = {1, 2, 3}, face_source[1] = {0}, row[1] = {-1};
+    rbl_collection *made[2] = {NULL, NULL};
+    double(*positions)[3] = rbli_calloc(ctx, 3, sizeof *positions);
+    int32_t(*faces)[3] = rbli_calloc(ctx, 1, sizeof *faces);
+    RBL_TRY_ALLOC(positions);
+    RBL_TRY_ALLOC(faces);
+    positions[1][0] = positions[2][1] = 1;
+    faces[0][1] = 1;
+    faces[0][2] = 2;
+    rbli_surface_map map = {3, (const double(*)[3])positions, vertex_source, 1, (const int32_t(*)[3])faces,
+        face_source, row, NULL};
+    RBL_TRY(make_cube_row(ctx, 1, &made[0]));
+    RBL_TRY(rbli_collection_copy(ctx, made[0], &made[1]));
+    RBL_TRY(rbli_surface_replace(ctx, made[0], &map));
+    status = rbli_surface_replace_taking(ctx, made[1], &map);
+    if (!map.positions) positions = NULL;
+    if (!map.faces) faces = NULL;
+    if (status != RBL_OK) goto done;
+    assert_null(positions);
+    assert_null(faces);
+    assert_true(rbli_hash_equal(rbli_collection_hash(made[0]), rbli_collection_hash(made[1])));
+done:
+    rbli_free(ctx, positions);
+    rbli_free(ctx, faces);
+    rbli_collection_release(made[0]);
+    rbli_collection_release(made[1]);
+    return status;
+}
+
+static void taken_arrays_have_one_owner(void **state)
+{
+    (void)state;
+    rbl_context *ctx = make_context(1);
+    assert_ok(ctx, replace_taking(ctx, NULL));
+    finish_context(ctx);
+    fail_each_allocation(replace_taking, NULL, 0);
 }
 
 static void normals_stay_linear(void **state)
@@ -96,6 +141,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cut_faces_get_interpolated_corners),
+        cmocka_unit_test(taken_arrays_have_one_owner),
         cmocka_unit_test(normals_stay_linear),
         cmocka_unit_test(volume_keeps_its_digits_far_away),
         cmocka_unit_test(materials_are_found_or_added),
