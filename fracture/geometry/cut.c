@@ -8,7 +8,7 @@
 void cut_free_state(rbl_context *ctx, cut_state *s)
 {
     void *arrays[] = {s->points, s->mesh.opposite, s->mesh.settled, s->mesh.vertex_half,
-        (void *)s->mesh.normals, s->complex.triangles, s->complex.planes, s->complex.boxes, s->complex.edges,
+        (void *)s->mesh.normals, s->complex.triangles, s->complex.boxes, s->complex.edges,
         s->complex.loop_edge, s->complex.facet_triangle_start, s->complex.facet_axes, s->cut_triangles,
         s->crossings, s->nodes, s->chains, s->bends, s->half_crossing, s->node_positions, s->node_sources,
         s->vertex_label, s->k_winding, s->edge_node_start, s->edge_nodes, s->faces, s->caps,
@@ -47,7 +47,6 @@ rbl_status cut_fill(rbl_context *ctx, void *to, int byte, size_t bytes)
 /// Frees what only the search for crossings and the tracing of regions need; assembling takes the most memory.
 static void free_search(rbl_context *ctx, cut_state *s)
 {
-    RELEASE(ctx, s->complex.planes);
     RELEASE(ctx, s->complex.boxes);
     RELEASE(ctx, s->complex.triangles);
     RELEASE(ctx, s->complex.loop_edge);

@@ -1,4 +1,4 @@
-/// The complex side of the cut: edges, triangles of the facets, their planes and boxes.
+/// The complex side of the cut: edges, triangles of the facets, boxes of the facets.
 
 #include "fracture/geometry/cut_internal.h"
 #include "fracture/geometry/cut_polygon.h"
@@ -290,8 +290,6 @@ static rbl_status add_facet(
             }
             triangle->edge[j] = edge;
         }
-        const double(*p)[3] = (const double(*)[3])state->points;
-        k->planes[at] = cut_plane_make(p[triangle->v[0]], p[triangle->v[1]], p[triangle->v[2]]);
     }
 done:
     return status;
@@ -345,7 +343,6 @@ rbl_status cut_prepare_complex(rbl_context *ctx, cut_state *state)
     RBL_TRY_ALLOC(b.diagonal_start = rbli_alloc(ctx, facet_count / FACET_GRAIN + 2, sizeof(int32_t)));
     place_facets(&b);
     RBL_TRY_ALLOC(k->triangles = rbli_alloc(ctx, k->triangle_count, sizeof *k->triangles));
-    RBL_TRY_ALLOC(k->planes = rbli_alloc(ctx, k->triangle_count, sizeof *k->planes));
     RBL_TRY(grow_edges(ctx, k, k->edge_count));
     RBL_TRY(rbli_parallel_for(ctx, facet_count, FACET_GRAIN, facet_block, &b));
 done:

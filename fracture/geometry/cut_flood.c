@@ -158,9 +158,10 @@ static bool misses_triangle(const cut_state *state, const rough_triangle *t, con
 static bool crosses_plane(const cut_state *state, const int32_t a[3], int32_t k_index, int side[3])
 {
     const cut_k_triangle *k = &state->complex.triangles[k_index];
-    const cut_plane *plane = &state->complex.planes[k_index];
+    const cut_plane plane =
+        cut_plane_make(state->points[k->v[0]], state->points[k->v[1]], state->points[k->v[2]]);
     for (int i = 0; i < 3; i++)
-        side[i] = side_of_plane(state, plane, k->v, a[i]);
+        side[i] = side_of_plane(state, &plane, k->v, a[i]);
     return side[0] != side[1] || side[1] != side[2];
 }
 

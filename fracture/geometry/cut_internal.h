@@ -38,7 +38,23 @@ typedef struct cut_plane {
     double base[3], normal[3], weight[3];
 } cut_plane;
 
-cut_plane cut_plane_make(const double a[3], const double b[3], const double c[3]);
+static inline cut_plane cut_plane_make(const double a[3], const double b[3], const double c[3])
+{
+    cut_plane plane;
+    double u[3], v[3], m[3];
+    for (int axis = 0; axis < 3; axis++) {
+        plane.base[axis] = a[axis];
+        u[axis] = b[axis] - a[axis];
+        v[axis] = c[axis] - a[axis];
+        m[axis] = cut_max(fabs(u[axis]), fabs(v[axis]));
+    }
+    for (int axis = 0; axis < 3; axis++) {
+        int i = (axis + 1) % 3, j = (axis + 2) % 3;
+        plane.normal[axis] = u[i] * v[j] - u[j] * v[i];
+        plane.weight[axis] = 0x1p-49 * m[i] * m[j]; /* 16 roundings' worth; the value takes 8 at most */
+    }
+    return plane;
+}
 
 /// ±1, or 0 when the filter cannot tell.
 static inline int cut_plane_side(const cut_plane *plane, const double p[3])
@@ -95,7 +111,6 @@ typedef struct cut_complex {
     const rbli_cell_complex *source;
     int32_t first_point; /* number of the complex's vertex 0 among the points */
     cut_k_triangle *triangles;
-    cut_plane *planes;
     cut_k_box *boxes; /* [facet_count] */
     size_t triangle_count;
     int32_t (*edges)[2]; /* points, the smaller first */

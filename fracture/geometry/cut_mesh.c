@@ -6,24 +6,6 @@
 
 enum { POINT_GRAIN = 16384 };
 
-cut_plane cut_plane_make(const double a[3], const double b[3], const double c[3])
-{
-    cut_plane plane;
-    double u[3], v[3], m[3];
-    for (int axis = 0; axis < 3; axis++) {
-        plane.base[axis] = a[axis];
-        u[axis] = b[axis] - a[axis];
-        v[axis] = c[axis] - a[axis];
-        m[axis] = cut_max(fabs(u[axis]), fabs(v[axis]));
-    }
-    for (int axis = 0; axis < 3; axis++) {
-        int i = (axis + 1) % 3, j = (axis + 2) % 3;
-        plane.normal[axis] = u[i] * v[j] - u[j] * v[i];
-        plane.weight[axis] = 0x1p-49 * m[i] * m[j]; /* 16 roundings' worth; the value takes 8 at most */
-    }
-    return plane;
-}
-
 void cut_projection_axes(const double normal[3], int32_t axes[2])
 {
     int axis = 0;
