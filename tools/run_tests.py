@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Runs the stages of tools/test.sh.
 
-  run_tests.py [--only NAME,…] [--verbose]
+  run_tests.py [--stage NAME] [--only NAME,…] [--verbose]
 
 The fast stage always; the full stage after it with RUBBLE_SLOW=1 or RUBBLE_NIGHTLY=1; the nightly stage last with RUBBLE_NIGHTLY=1
-(each fuzzer RUBBLE_FUZZ_SECONDS, 300).
+(each fuzzer RUBBLE_FUZZ_SECONDS, 300). With --stage that one alone.
 The last line is `N passed, N failed` (and `, N skipped`). docs/testing.md tells what is in each stage and how to add to it.
 """
 import argparse
@@ -36,6 +36,8 @@ CHECKS = (
     ("full", "tutorial", "tests/foreign/run_tutorial.py {rubble}"),
     ("full", "blender", "tests/foreign/run_blender.py {rubble}"),
     ("nightly", "blender on every graph", "tests/foreign/run_blender.py {rubble} --all"),
+    ("nightly", "killed batches", "tests/cli/test_batch.py {rubble} killed"),
+    ("nightly", "more faults", "tests/farm/test_faults.py {rubble}"),
     ("nightly", "debian packages", "tools/debian.sh --test build-debian"),
     ("nightly", "static command", "tools/static.sh --test build-static"),
     ("nightly", "many assets", "tools/bench/many_assets.py {rubble} --check 4"),
@@ -50,16 +52,18 @@ def run_checks(report, stage, values):
     programs(report, [c[1:] for c in CHECKS if c[0] == stage], values)
 
 
-def fast_stage(report, values):
-    """@return whether the command is built"""
+def build_fuzzers(report):
+    return build(report, "fuzzers", "build-fuzz", [*SANITIZE, "-Dfuzzers=true", "-Db_sanitize=address,undefined"], CLANG,
+        r"\S*/fuzz_\w+")
+
+
+def fast_stage(report, built, values):
     if report.wanted("format"):
         formatting(report)
-    if not build(report, "gcc", FOLDER, ["--buildtype=debugoptimized"]):
-        return False
-    if report.wanted("unit"):
+    if built and report.wanted("unit"):
         unit_tests(report, "unit", FOLDER, NOT_LATER)
-    run_checks(report, "fast", values)
-    return True
+    if built:
+        run_checks(report, "fast", values)
 
 
 def full_stage(report, built, values):
@@ -77,8 +81,7 @@ def full_stage(report, built, values):
         unit_tests(report, "ASan and UBSan", "build-asan", choice, address, 4)
     if report.wanted("tsan") and build(report, "TSan", "build-tsan", [*SANITIZE, "-Db_sanitize=thread"], CLANG):
         unit_tests(report, "TSan", "build-tsan", choice, thread, 8)
-    if report.wanted("fuzzers") and build(report, "fuzzers", "build-fuzz", [*SANITIZE, "-Dfuzzers=true",
-            "-Db_sanitize=address,undefined"], CLANG, r"\S*/fuzz_\w+"):
+    if report.wanted("fuzzers") and build_fuzzers(report):
         fuzzers(report, "build-fuzz", 15)
     if built:
         run_checks(report, "full", values)
@@ -87,7 +90,7 @@ def full_stage(report, built, values):
 def nightly_stage(report, built, values):
     if built and report.wanted("unit"):
         unit_tests(report, "unit nightly", FOLDER, ["--suite", "nightly"])
-    if report.wanted("fuzzers"):
+    if report.wanted("fuzzers") and build_fuzzers(report):
         fuzzers(report, "build-fuzz", int(os.environ.get("RUBBLE_FUZZ_SECONDS") or 300))
     if built:
         run_checks(report, "nightly", values)
@@ -99,6 +102,7 @@ def asked_for(name):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--stage", choices=("fast", "full", "nightly"), help="this stage alone")
     parser.add_argument("--only", default="", help="checks, by their names; unit, format, clang, asan, tsan and fuzzers, too")
     parser.add_argument("--verbose", action="store_true", help="show what passed, too")
     a = parser.parse_args()
@@ -108,16 +112,16 @@ def main():
         "shared": os.path.abspath(shared) if os.path.isdir(os.path.join(shared, "models")) else ""}
     if values["shared"]:
         os.environ["RUBBLE_SHARED"] = values["shared"]
-    nightly = asked_for("RUBBLE_NIGHTLY")
-    if nightly:
-        os.environ["RUBBLE_SLOW"] = "1"
-    start, built = time.monotonic(), fast_stage(report, values)
-    print(f"stage fast: {time.monotonic() - start:.0f} s", flush=True)
-    for stage, function, wanted in (("full", full_stage, asked_for("RUBBLE_SLOW")), ("nightly", nightly_stage, nightly)):
-        if wanted:
-            start = time.monotonic()
-            function(report, built, values)
-            print(f"stage {stage}: {time.monotonic() - start:.0f} s", flush=True)
+    nightly = a.stage == "nightly" or not a.stage and asked_for("RUBBLE_NIGHTLY")
+    slow = nightly or a.stage == "full" or not a.stage and asked_for("RUBBLE_SLOW")
+    stages = [a.stage] if a.stage else ["fast"] + ["full"] * slow + ["nightly"] * nightly
+    start = time.monotonic()
+    built = build(report, "gcc", FOLDER, ["--buildtype=debugoptimized"])
+    for stage in stages:
+        os.environ.update(RUBBLE_SLOW=str(int(slow)), RUBBLE_NIGHTLY=str(int(stage == "nightly")))
+        {"fast": fast_stage, "full": full_stage, "nightly": nightly_stage}[stage](report, built, values)
+        print(f"stage {stage}: {time.monotonic() - start:.0f} s", flush=True)
+        start = time.monotonic()
     sys.exit(report.finish())
 
 

@@ -5,6 +5,7 @@
 #                            cases and models of ../shared (or $RUBBLE_SHARED), formatting, generated files
 #   RUBBLE_SLOW=1 tools/test.sh      after that the full stage: clang, sanitizers, fuzzers, models in 100 and 1,000 pieces
 #   RUBBLE_NIGHTLY=1 tools/test.sh   after that the nightly stage: killed batches, long fuzzing, many assets
+#   tools/test.sh --stage NAME       one of them alone: fast, full or nightly
 #
 # Installs missing packages on Debian. docs/testing.md tells more.
 cd "$(dirname "$0")/.." || exit 1
@@ -14,9 +15,8 @@ need_packages $build_packages $test_packages || {
     echo "0 passed, 1 failed"
     exit 1
 }
-case "${RUBBLE_SLOW:-0}${RUBBLE_NIGHTLY:-0}" in
-00) ;;
-*)
+case "${RUBBLE_SLOW:-0}${RUBBLE_NIGHTLY:-0} $*" in
+[!0]* | ?[!0]* | *full* | *nightly*)
     # shellcheck disable=SC2086
     need_packages $full_packages || true # tests of these programs fail then
     ;;
