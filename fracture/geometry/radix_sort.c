@@ -1,4 +1,5 @@
-/// Least significant digit first, eight bits a pass; all histograms are taken in one look.
+/// Least significant digit first, eight bits a pass; all histograms are taken in one look. Many pairs are first dealt
+/// out by their highest digit, so that the other passes stay within parts that a cache holds.
 
 #include "fracture/geometry/radix_sort.h"
 
@@ -13,7 +14,11 @@ static void insertion_sort(rbli_keyed *pairs, size_t count)
     }
 }
 
-enum { CHUNK = 1 << 17 }; /* elements between looks at the request to cancel */
+enum {
+    CHUNK = 1 << 17, /* elements between looks at the request to cancel */
+    INSERTED = 48,
+    DEALT = 1 << 16, /* as many and more do not fit into a cache with their scratch memory */
+};
 
 static void count_digits(const rbli_keyed *pairs, size_t count, uint32_t histogram[8][256])
 {
@@ -33,29 +38,37 @@ static size_t chunk_at(size_t begin, size_t count)
     return count - begin < CHUNK ? count - begin : CHUNK;
 }
 
-/// @param ctx NULL: cannot be cancelled
-static rbl_status sort(const rbl_context *ctx, rbli_keyed *pairs, rbli_keyed *scratch, size_t count)
+/// Where each digit's first pair goes, in place of how many there are.
+static void places_of(uint32_t counts[256])
 {
-    if (count < 48) {
-        insertion_sort(pairs, count);
-        return RBL_OK;
+    uint32_t place = 0;
+    for (int value = 0; value < 256; value++) {
+        uint32_t here = counts[value];
+        counts[value] = place;
+        place += here;
     }
-    uint32_t histogram[8][256];
-    memset(histogram, 0, sizeof histogram);
+}
+
+/// @param ctx NULL: cannot be cancelled
+static rbl_status count_all(
+    const rbl_context *ctx, const rbli_keyed *pairs, size_t count, uint32_t histogram[8][256])
+{
+    memset(histogram, 0, 8 * sizeof *histogram);
     for (size_t i = 0; i < count; i += CHUNK) {
         if (ctx && rbli_cancelled(ctx)) return RBL_ERR_CANCELLED;
         count_digits(pairs + i, chunk_at(i, count), histogram);
     }
-    rbli_keyed *from = pairs, *to = scratch;
-    for (int digit = 0; digit < 8; digit++) {
+    return RBL_OK;
+}
+
+/// Sorts `from` by its digits 0 … digits − 1 whose counts are given. The result is in `pairs`, one of `from` and `to`.
+static rbl_status sort_digits(const rbl_context *ctx, rbli_keyed *from, rbli_keyed *to, size_t count,
+    uint32_t histogram[8][256], int digits, rbli_keyed *pairs)
+{
+    for (int digit = 0; digit < digits; digit++) {
         uint32_t *counts = histogram[digit];
         if (counts[from[0].key >> (8 * digit) & 255] == count) continue;
-        uint32_t place = 0;
-        for (int value = 0; value < 256; value++) {
-            uint32_t here = counts[value];
-            counts[value] = place;
-            place += here;
-        }
+        places_of(counts);
         for (size_t i = 0; i < count; i += CHUNK) {
             if (ctx && rbli_cancelled(ctx)) return RBL_ERR_CANCELLED;
             scatter(from + i, chunk_at(i, count), digit, counts, to);
@@ -66,6 +79,50 @@ static rbl_status sort(const rbl_context *ctx, rbli_keyed *pairs, rbli_keyed *sc
     }
     if (from != pairs) memcpy(pairs, from, count * sizeof *pairs);
     return RBL_OK;
+}
+
+/// Deals out by the highest digit that differs, then sorts each part by the digits below.
+static rbl_status sort_parts(const rbl_context *ctx, rbli_keyed *pairs, rbli_keyed *scratch, size_t count,
+    uint32_t histogram[8][256], int highest)
+{
+    uint32_t ends[256], part[8][256];
+    memcpy(ends, histogram[highest], sizeof ends);
+    places_of(ends);
+    for (size_t i = 0; i < count; i += CHUNK) {
+        if (ctx && rbli_cancelled(ctx)) return RBL_ERR_CANCELLED;
+        scatter(pairs + i, chunk_at(i, count), highest, ends, scratch);
+    }
+    for (size_t value = 0, begin = 0; value < 256; begin = ends[value++]) {
+        size_t size = ends[value] - begin;
+        if (size == 0) continue;
+        if (size < INSERTED) {
+            insertion_sort(scratch + begin, size);
+            memcpy(pairs + begin, scratch + begin, size * sizeof *pairs);
+            continue;
+        }
+        rbl_status status = count_all(ctx, scratch + begin, size, part);
+        if (status == RBL_OK)
+            status = sort_digits(ctx, scratch + begin, pairs + begin, size, part, highest, pairs + begin);
+        if (status != RBL_OK) return status;
+    }
+    return RBL_OK;
+}
+
+/// @param ctx NULL: cannot be cancelled
+static rbl_status sort(const rbl_context *ctx, rbli_keyed *pairs, rbli_keyed *scratch, size_t count)
+{
+    uint32_t histogram[8][256];
+    int highest = 7;
+    if (count < INSERTED) {
+        insertion_sort(pairs, count);
+        return RBL_OK;
+    }
+    rbl_status status = count_all(ctx, pairs, count, histogram);
+    if (status != RBL_OK) return status;
+    while (highest > 0 && histogram[highest][pairs[0].key >> (8 * highest) & 255] == count)
+        highest--;
+    if (count >= DEALT && highest > 1) return sort_parts(ctx, pairs, scratch, count, histogram, highest);
+    return sort_digits(ctx, pairs, scratch, count, histogram, 8, pairs);
 }
 
 void rbli_radix_sort(rbli_keyed *pairs, rbli_keyed *scratch, size_t count)

@@ -412,7 +412,8 @@ static void get_item(void *user, size_t slot, int32_t item, double min[3], doubl
     const tree_items *t = user;
     const repair *r = t->c->r;
     const int32_t *items = rbli_box_tree_items(t->c->tree);
-    if (slot + 2 * AHEAD < t->count) {
+    if (slot + 3 * AHEAD < t->count) {
+        __builtin_prefetch(&t->triangles[items[slot + 3 * AHEAD]]);
         int32_t later = t->triangles[items[slot + 2 * AHEAD]];
         __builtin_prefetch(&r->triangles.data[later]);
         __builtin_prefetch(&r->shell_of[later]);
