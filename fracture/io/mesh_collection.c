@@ -198,7 +198,7 @@ static rbl_status add_corners(rbl_context *ctx, build *b, const char *name, rbl_
 {
     void *out;
     rbl_status status = rbli_collection_write(ctx, b->collection, "corner", name, type, &out);
-    if (status != RBL_OK || !values) return status;
+    if (status != RBL_OK) return status;
     for (size_t f = 0; f < b->file->triangle_count; f++) {
         if (rbli_poll(ctx, f) != RBL_OK) return RBL_ERR_CANCELLED;
         for (size_t k = 0; k < 3; k++) {
@@ -218,8 +218,10 @@ static rbl_status add_all_corners(rbl_context *ctx, build *b)
 {
     rbl_status status = RBL_OK;
     const rbli_mesh_file *file = b->file;
+    if (!file->normals) rbli_collection_remove(b->collection, "corner", "normal");
     RBL_TRY(rbli_collection_resize(ctx, b->collection, "corner", 3 * file->triangle_count));
-    RBL_TRY(add_corners(ctx, b, "normal", RBL_FLOAT_3, (const float *)file->normals, 3, true));
+    if (file->normals)
+        RBL_TRY(add_corners(ctx, b, "normal", RBL_FLOAT_3, (const float *)file->normals, 3, true));
     if (file->tangents)
         RBL_TRY(add_corners(ctx, b, "tangent", RBL_FLOAT_4, (const float *)file->tangents, 4, true));
     if (file->colors)

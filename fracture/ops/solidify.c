@@ -352,10 +352,17 @@ static rbl_status carry_surface(
         l->weights_index[f] = from < 0 ? -1 : r->origins.weights_index[l->triangles.data[f]];
         l->filled_count += from < 0;
     }
+    if (faces > 0 && faces < r->triangle_count) { /* some shells were left out */
+        int32_t(*fitting)[3] = rbli_realloc(ctx, l->faces, faces, sizeof *fitting);
+        RBL_TRY_ALLOC(fitting);
+        l->faces = fitting;
+    }
     rbli_surface_map map = {vertices, (const double(*)[3])l->positions, l->vertex_source, faces,
         (const int32_t(*)[3])l->faces, l->face_source, l->weights_index,
         (const double(*)[3][3])r->origins.weights};
-    RBL_TRY(rbli_surface_replace(ctx, c, &map));
+    status = rbli_surface_replace_taking(ctx, c, &map);
+    if (!map.positions) l->positions = NULL;
+    if (!map.faces) l->faces = NULL;
 done:
     return status;
 }
