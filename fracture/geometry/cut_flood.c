@@ -64,26 +64,69 @@ typedef struct flood {
 
 /* ---- sifting ---- */
 
-static rbl_status sift(rbl_context *ctx, const cut_state *state, const float node[6], const int32_t *list,
-    size_t count, int_list *out)
+/// Nodes of the tree side by side: those two levels below a node, or one where no more are asked for.
+typedef struct node_lanes {
+    cut_floats low[3], high[3], middle[3], half[3];
+    size_t first; /* node of lane 0 */
+    size_t count;
+} node_lanes;
+
+static node_lanes take_lanes(const cut_tree *tree, size_t first, size_t count)
 {
-    rbl_status status = rbli_array_reserve(ctx, out, count);
-    if (status != RBL_OK) return status;
-    cut_floats low = {node[0], node[1], node[2], 0}, high = {node[3], node[4], node[5], 0};
-    cut_floats middle = 0.5f * (low + high), half = high - middle;
-    size_t kept = out->count;
-    for (size_t i = 0; i < count; i++) {
-        const cut_k_box *k = &state->complex.boxes[list[i]];
-        out->data[kept] = list[i];
-        if (!cut_boxes_meet(low, high, k)) continue;
-        float distance = -(float)k->offset, reach = (float)k->thickness;
-        for (int axis = 0; axis < 3; axis++) {
-            distance += k->normal[axis] * middle[axis];
-            reach += fabsf(k->normal[axis]) * half[axis];
+    node_lanes lanes = {.first = first, .count = count};
+    for (int axis = 0; axis < 3; axis++) {
+        lanes.low[axis] = cut_four(0x1p100f); /* free lanes meet nothing */
+        lanes.high[axis] = cut_four(-0x1p100f);
+        for (size_t i = 0; i < count; i++) {
+            lanes.low[axis][i] = tree->boxes[first + i][axis];
+            lanes.high[axis][i] = tree->boxes[first + i][axis + 3];
         }
-        kept += fabsf(distance) <= reach + CUT_FLOAT_MARGIN;
+        lanes.middle[axis] = 0.5f * (lanes.low[axis] + lanes.high[axis]);
+        lanes.half[axis] = lanes.high[axis] - lanes.middle[axis];
     }
-    out->count = kept;
+    return lanes;
+}
+
+/// @param last  first node of the level where the descent ends
+static node_lanes lanes_below(const cut_tree *tree, size_t node, size_t last)
+{
+    return 2 * node < last ? take_lanes(tree, 4 * node, 4) : take_lanes(tree, 2 * node, 2);
+}
+
+/// Which lanes a facet's box and slab meet.
+static inline int lanes_met(const node_lanes *lanes, const cut_k_box *k)
+{
+    cut_flags apart = {0};
+    cut_floats distance = cut_four(-(float)k->offset),
+               reach = cut_four((float)k->thickness + CUT_FLOAT_MARGIN);
+    for (int axis = 0; axis < 3; axis++) {
+        apart |= (lanes->low[axis] > k->high[axis]) | (lanes->high[axis] < k->low[axis]);
+        distance += k->normal[axis] * lanes->middle[axis];
+        reach += fabsf(k->normal[axis]) * lanes->half[axis];
+    }
+    return cut_flag_bits(~(apart | (distance > reach) | (-distance > reach)));
+}
+
+/// Appends room for a list a lane, `count` apart, and fills them with what the lanes meet of a list on the stack.
+static rbl_status sift(rbl_context *ctx, const cut_state *state, const node_lanes *lanes, int_list *stack,
+    size_t list_start, size_t count, size_t met[4])
+{
+    rbl_status status = rbli_array_reserve(ctx, stack, 4 * count);
+    if (status != RBL_OK) return status;
+    const int32_t *list = stack->data + list_start;
+    int32_t *out[4];
+    for (size_t lane = 0; lane < 4; lane++)
+        out[lane] = stack->data + stack->count + lane * count;
+    for (size_t i = 0; i < count; i++) {
+        int hits = lanes_met(lanes, &state->complex.boxes[list[i]]);
+        for (int lane = 0; lane < 4; lane++) {
+            *out[lane] = list[i];
+            out[lane] += hits >> lane & 1;
+        }
+    }
+    for (size_t lane = 0; lane < 4; lane++)
+        met[lane] = (size_t)(out[lane] - (stack->data + stack->count + lane * count));
+    stack->count += 4 * count;
     return RBL_OK;
 }
 
@@ -478,15 +521,12 @@ static rbl_status descend(rbl_context *ctx, const flood *f, worker_scratch *w, o
         return RBL_OK;
     }
     if (rbli_cancelled(ctx)) return RBL_ERR_CANCELLED;
-    for (size_t child = 2 * node; child < 2 * node + 2; child++) {
-        size_t begin = w->stack.count;
-        RBL_TRY(
-            rbli_array_reserve(ctx, &w->stack, count)); /* so that the list below does not move while read */
-        RBL_TRY(
-            sift(ctx, state, state->mesh.open.boxes[child], w->stack.data + list_start, count, &w->stack));
-        if (w->stack.count > begin) RBL_TRY(descend(ctx, f, w, out, child, begin, w->stack.count - begin));
-        w->stack.count = begin;
-    }
+    node_lanes lanes = lanes_below(&state->mesh.open, node, state->mesh.open.leaf_count);
+    size_t begin = w->stack.count, met[4];
+    RBL_TRY(sift(ctx, state, &lanes, &w->stack, list_start, count, met));
+    for (size_t i = 0; i < lanes.count; i++)
+        if (met[i] > 0) RBL_TRY(descend(ctx, f, w, out, lanes.first + i, begin + i * count, met[i]));
+    w->stack.count = begin;
 done:
     return status;
 }
@@ -531,15 +571,13 @@ static rbl_status sift_to_tasks(rbl_context *ctx, const flood *f, int_list *stac
         out->start[task + 1] = count;
         return RBL_OK;
     }
-    for (size_t child = 2 * node; child < 2 * node + 2; child++) {
-        size_t begin = stack->count;
-        RBL_TRY(rbli_array_reserve(ctx, stack, count));
-        RBL_TRY(
-            sift(ctx, f->state, f->state->mesh.open.boxes[child], stack->data + list_start, count, stack));
-        if (stack->count > begin)
-            RBL_TRY(sift_to_tasks(ctx, f, stack, out, child, begin, stack->count - begin));
-        stack->count = begin;
-    }
+    node_lanes lanes = lanes_below(&f->state->mesh.open, node, f->first_node);
+    size_t begin = stack->count, met[4];
+    RBL_TRY(sift(ctx, f->state, &lanes, stack, list_start, count, met));
+    for (size_t i = 0; i < lanes.count; i++)
+        if (met[i] > 0)
+            RBL_TRY(sift_to_tasks(ctx, f, stack, out, lanes.first + i, begin + i * count, met[i]));
+    stack->count = begin;
 done:
     return status;
 }
@@ -558,9 +596,10 @@ static rbl_status sift_block(rbl_context *ctx, size_t begin, size_t end, size_t 
         stack.data[stack.count] = (int32_t)i;
         stack.count += state->complex.boxes[i].separates > 0;
     }
-    size_t count = stack.count;
-    RBL_TRY(sift(ctx, state, state->mesh.open.boxes[1], stack.data, count, &stack));
-    if (stack.count > count) RBL_TRY(sift_to_tasks(ctx, f, &stack, out, 1, count, stack.count - count));
+    node_lanes root = take_lanes(&state->mesh.open, 1, 1);
+    size_t count = stack.count, met[4];
+    RBL_TRY(sift(ctx, state, &root, &stack, 0, count, met));
+    if (met[0] > 0) RBL_TRY(sift_to_tasks(ctx, f, &stack, out, 1, count, met[0]));
     for (size_t task = 0; task < f->task_count; task++)
         out->start[task + 1] += out->start[task];
 done:

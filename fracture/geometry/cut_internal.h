@@ -8,6 +8,10 @@
 ///
 /// Half-edge h of the mesh is side h % 3 of triangle h / 3, from corner h % 3 to the next one.
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
 #include "fracture/base/alloc.h"
 #include "fracture/base/threads.h"
 #include "fracture/geometry/cut.h"
@@ -90,6 +94,16 @@ static inline bool cut_any(cut_flags flags)
     uint64_t halves[2];
     memcpy(halves, &flags, sizeof halves);
     return halves[0] | halves[1];
+}
+
+/// Bit i: whether flag i is set.
+static inline int cut_flag_bits(cut_flags flags)
+{
+#ifdef __SSE2__
+    return _mm_movemask_ps((__m128)flags);
+#else
+    return (flags[0] & 1) | (flags[1] & 2) | (flags[2] & 4) | (flags[3] & 8);
+#endif
 }
 
 /// What the search needs of a facet: a box rounded outward, and a slab that holds it.
