@@ -475,7 +475,7 @@ static rbl_status cut_one_triangle(rbl_context *ctx, const flood *f, worker_scra
     w->segments.count = 0;
     for (size_t i = 0; i < count; i++) {
         const cut_k_box *box = &state->complex.boxes[list[i]];
-        if (!cut_boxes_meet(rough.low, rough.high, box) || misses_slab(&rough, box)) continue;
+        if (misses_slab(&rough, box)) continue;
         for (int32_t k = k_start[list[i]]; k < k_start[list[i] + 1]; k++) {
             int side[3], found;
             segment s;
@@ -508,18 +508,53 @@ done:
 
 /* ---- the recursion ---- */
 
+/// The boxes of up to four mesh triangles.
+_Static_assert(CUT_LEAF_TRIANGLES % 4 == 0, "leaves are whole lanes");
+static node_lanes lanes_of_triangles(const cut_state *state, const int32_t *triangles, size_t count)
+{
+    node_lanes lanes = {.count = count};
+    for (size_t i = 0; i < 4; i++) {
+        const int32_t *a = state->mesh_view->triangles[triangles[i < count ? i : 0]];
+        for (int axis = 0; axis < 3; axis++) {
+            double x = state->points[a[0]][axis], y = state->points[a[1]][axis],
+                   z = state->points[a[2]][axis];
+            lanes.low[axis][i] = (float)cut_min(cut_min(x, y), z);
+            lanes.high[axis][i] = (float)cut_max(cut_max(x, y), z);
+        }
+    }
+    for (int axis = 0; axis < 3; axis++) {
+        lanes.middle[axis] = 0.5f * (lanes.low[axis] + lanes.high[axis]);
+        lanes.half[axis] = lanes.high[axis] - lanes.middle[axis];
+    }
+    return lanes;
+}
+
+static rbl_status cut_leaf(rbl_context *ctx, const flood *f, worker_scratch *w, output_block *out,
+    size_t leaf, size_t list_start, size_t count)
+{
+    rbl_status status = RBL_OK;
+    const cut_tree *tree = &f->state->mesh.open;
+    size_t begin = w->stack.count, end = (leaf + 1) * CUT_LEAF_TRIANGLES;
+    for (size_t first = leaf * CUT_LEAF_TRIANGLES; first < end && first < tree->count; first += 4) {
+        size_t met[4], triangles = tree->count - first < 4 ? tree->count - first : 4;
+        node_lanes lanes = lanes_of_triangles(f->state, tree->order + first, triangles);
+        RBL_TRY(sift(ctx, f->state, &lanes, &w->stack, list_start, count, met));
+        for (size_t i = 0; i < triangles; i++)
+            RBL_TRY(cut_one_triangle(
+                ctx, f, w, out, tree->order[first + i], w->stack.data + begin + i * count, met[i]));
+        w->stack.count = begin;
+    }
+done:
+    return status;
+}
+
 static rbl_status descend(rbl_context *ctx, const flood *f, worker_scratch *w, output_block *out, size_t node,
     size_t list_start, size_t count)
 {
     rbl_status status = RBL_OK;
     const cut_state *state = f->state;
-    if (node >= state->mesh.open.leaf_count) {
-        size_t first = (node - state->mesh.open.leaf_count) * CUT_LEAF_TRIANGLES;
-        for (size_t i = first; i < first + CUT_LEAF_TRIANGLES && i < state->mesh.open.count; i++)
-            RBL_TRY(cut_one_triangle(
-                ctx, f, w, out, state->mesh.open.order[i], w->stack.data + list_start, count));
-        return RBL_OK;
-    }
+    if (node >= state->mesh.open.leaf_count)
+        return cut_leaf(ctx, f, w, out, node - state->mesh.open.leaf_count, list_start, count);
     if (rbli_cancelled(ctx)) return RBL_ERR_CANCELLED;
     node_lanes lanes = lanes_below(&state->mesh.open, node, state->mesh.open.leaf_count);
     size_t begin = w->stack.count, met[4];
