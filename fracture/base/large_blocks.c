@@ -25,7 +25,8 @@ enum {
     BIN_COUNT = 64,              /* free spans by the logarithm of their size */
     ALIGN_BYTES = 64,            /* of spans, so that arrays do not all begin at the same place of a page */
     LEAST_SPLIT_BYTES = 1 << 16, /* a smaller rest stays with the block */
-    HUGE_PAGE_BYTES = 1 << 21,
+    HUGE_PAGE_BIN = 21,
+    HUGE_PAGE_BYTES = 1 << HUGE_PAGE_BIN,
     FIRST_REGION_BYTES = 1 << 26,
     LAST_REGION_BYTES = 1 << 30, /* later ones are twice as large as those before, up to this; untouched
                                           pages cost nothing */
@@ -362,6 +363,15 @@ static span *join(rbli_large_blocks *blocks, span *s)
     return s;
 }
 
+/// Gives a free span's pages back where that is worth a call.
+static void drop_span(rbli_large_blocks *blocks, span *s)
+{
+    if (s->touched <= HUGE_PAGE_BYTES) return;
+    drop_pages((char *)(s + 1), (char *)s + s->bytes);
+    blocks->touched_bytes -= s->touched;
+    s->touched = 0;
+}
+
 void rbli_large_blocks_free(rbli_large_blocks *blocks, void *pointer)
 {
     span *s = (span *)pointer - 1;
@@ -369,12 +379,13 @@ void rbli_large_blocks_free(rbli_large_blocks *blocks, void *pointer)
     blocks->used_bytes -= s->bytes;
     s->touched = s->bytes;
     s = join(blocks, s);
-    size_t most = KEPT_PARTS * blocks->used_bytes > KEPT_BYTES ? KEPT_PARTS * blocks->used_bytes : KEPT_BYTES;
-    if (blocks->touched_bytes + s->touched > most && s->touched > HUGE_PAGE_BYTES) {
-        drop_pages((char *)(s + 1), (char *)s + s->bytes);
-        s->touched = 0;
-    }
     put_in_bin(blocks, s);
+    size_t most = KEPT_PARTS * blocks->used_bytes > KEPT_BYTES ? KEPT_PARTS * blocks->used_bytes : KEPT_BYTES;
+    if (blocks->touched_bytes > most) drop_span(blocks, s);
+    /* What was kept when more was in use may be too much now: the largest spans first. */
+    for (int bin = BIN_COUNT - 1; bin >= HUGE_PAGE_BIN && blocks->touched_bytes > most; bin--)
+        for (span *other = blocks->bins[bin]; other && blocks->touched_bytes > most; other = other->next)
+            drop_span(blocks, other);
     uv_mutex_unlock(&blocks->mutex);
 }
 

@@ -117,6 +117,33 @@ static void holes_give_their_pages_away(void **state)
 }
 
 /// Blocks of the allocator keep their content across the size at which they change their home.
+/// What was kept beside much in use goes when that is freed, too, wherever it lies.
+static void little_stays_when_little_is_in_use(void **state)
+{
+    (void)state;
+    enum { COUNT = 200, MEGABYTE = 1 << 20 };
+    rbli_large_blocks *blocks = rbli_large_blocks_create();
+    if (!blocks) skip();
+    size_t used, kept;
+    void *scratch[COUNT], *results[COUNT];
+    for (int i = 0; i < COUNT; i++) {
+        scratch[i] = rbli_large_blocks_alloc(blocks, 4 * MEGABYTE);
+        results[i] = rbli_large_blocks_alloc(blocks, 2 * MEGABYTE);
+        assert_true(scratch[i] && results[i]);
+    }
+    for (int i = 0; i < COUNT; i++)
+        rbli_large_blocks_free(blocks, scratch[i]);
+    rbli_large_blocks_count(blocks, &used, &kept);
+    assert_in_range(kept, 4 * COUNT * MEGABYTE, 5 * COUNT * MEGABYTE); /* below three times as many */
+    for (int i = 0; i < COUNT; i++) {
+        rbli_large_blocks_free(blocks, results[i]);
+        rbli_large_blocks_count(blocks, &used, &kept);
+        assert_true(kept <= 3 * used || kept <= 64 * MEGABYTE);
+        assert_true(rbli_large_blocks_are_sound(blocks));
+    }
+    rbli_large_blocks_destroy(blocks);
+}
+
 static void content_moves_with_its_block(void **state)
 {
     (void)state;
@@ -142,6 +169,7 @@ int main(void)
         cmocka_unit_test(random_blocks_stay_apart),
         cmocka_unit_test(freed_blocks_are_used_again),
         cmocka_unit_test(holes_give_their_pages_away),
+        cmocka_unit_test(little_stays_when_little_is_in_use),
         cmocka_unit_test(content_moves_with_its_block),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
