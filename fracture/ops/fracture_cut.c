@@ -122,14 +122,12 @@ static void grow_box(const rbli_mesh_view *mesh, double low[3], double high[3])
 static const double PADDING = 1.0 / 16;
 
 /// Opens the gaps: the complex becomes the eroded one, and what it was is kept for the contacts.
-static rbl_status open_gaps(
-    rbl_context *ctx, fracture_job *job, rbli_cell_complex **complex, rbli_cell_complex **gapless)
+static rbl_status open_gaps(rbl_context *ctx, const fracture_job *job, rbli_cell_complex **complex,
+    rbli_cell_complex **gapless, size_t *vanished)
 {
     rbl_status status = RBL_OK;
     rbli_cell_complex *eroded = NULL;
-    size_t vanished;
-    RBL_TRY(rbli_complex_erode(ctx, *complex, job->options->grout / 2, &vanished, &eroded));
-    job->vanished_count += vanished;
+    RBL_TRY(rbli_complex_erode(ctx, *complex, job->options->grout / 2, vanished, &eroded));
     *gapless = *complex;
     *complex = eroded;
 done:
@@ -137,12 +135,11 @@ done:
 }
 
 /// Makes the complex rough where the cuts first … first + count − 1 are.
-static rbl_status add_noise(rbl_context *ctx, fracture_job *job, size_t first, size_t count, uint32_t seed,
-    rbli_cell_complex **complex)
+static rbl_status add_noise(rbl_context *ctx, const fracture_job *job, size_t first, size_t count,
+    uint32_t seed, rbli_cell_complex **complex, rbli_noise_report *report)
 {
     rbl_status status = RBL_OK;
     rbli_noise_options options = job->options->noise;
-    rbli_noise_report report;
     rbli_cell_complex *rough = NULL;
     rbli_mesh_view *meshes = rbli_alloc(ctx, count, sizeof *meshes);
     RBL_TRY_ALLOC(meshes);
@@ -150,20 +147,53 @@ static rbl_status add_noise(rbl_context *ctx, fracture_job *job, size_t first, s
         meshes[i] = job->cuts[first + i].mesh;
     options.noise.seed = seed;
     options.gap = job->options->grout;
-    RBL_TRY(rbli_noise_complex(ctx, *complex, &options, meshes, count, &report, &rough));
+    RBL_TRY(rbli_noise_complex(ctx, *complex, &options, meshes, count, report, &rough));
     rbli_cell_complex_destroy(ctx, *complex);
     *complex = rough;
-    job->noise_spacing = fmax(job->noise_spacing, report.spacing);
-    job->moved_count += report.moved_count;
-    job->reduced_count += report.reduced_count;
 done:
     rbli_free(ctx, meshes);
     return status;
 }
 
-/// The complex of the cuts first … first + count − 1 over their padded box.
-static rbl_status make_complex(rbl_context *ctx, fracture_job *job, size_t first, size_t count, uint32_t seed,
-    rbli_cell_complex **out, rbli_cell_complex **gapless)
+/// Gaps and noise of the complex of the cuts first … first + count − 1.
+static rbl_status work_on_complex(rbl_context *ctx, const fracture_job *job, size_t first, size_t count,
+    uint32_t seed, rbli_cell_complex **complex, rbli_cell_complex **gapless, complex_report *report)
+{
+    rbl_status status = RBL_OK;
+    if (job->options->grout > 0)
+        RBLI_PHASE(ctx, "open gaps", open_gaps(ctx, job, complex, gapless, &report->vanished_count));
+    if (job->options->noise.noise.amplitude > 0)
+        RBLI_PHASE(ctx, "add noise", add_noise(ctx, job, first, count, seed, complex, &report->noise));
+done:
+    return status;
+}
+
+static rbl_status work_on_complexes(
+    rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
+{
+    (void)block;
+    (void)worker;
+    const fracture_job *job = user;
+    rbl_status status = RBL_OK;
+    for (size_t i = begin; i < end; i++) {
+        bone_cut *cut = &job->cuts[i];
+        RBL_TRY(work_on_complex(ctx, job, i, 1, cut->seed, &cut->complex, &cut->gapless, &cut->report));
+    }
+done:
+    return status;
+}
+
+static void add_report(fracture_job *job, const complex_report *report)
+{
+    job->vanished_count += report->vanished_count;
+    job->noise_spacing = fmax(job->noise_spacing, report->noise.spacing);
+    job->moved_count += report->noise.moved_count;
+    job->reduced_count += report->noise.reduced_count;
+}
+
+/// The complex of the cuts first … first + count − 1 over their padded box, without gaps and noise.
+static rbl_status make_complex(rbl_context *ctx, const fracture_job *job, size_t first, size_t count,
+    uint32_t seed, rbli_cell_complex **out)
 {
     rbl_status status = RBL_OK;
     rbli_cut_domain domain = {.seed = seed};
@@ -186,9 +216,6 @@ static rbl_status make_complex(rbl_context *ctx, fracture_job *job, size_t first
         }
     }
     RBLI_PHASE(ctx, "make cells", job->options->make_complex(ctx, &domain, job->options->user, out));
-    if (job->options->grout > 0) RBLI_PHASE(ctx, "open gaps", open_gaps(ctx, job, out, gapless));
-    if (job->options->noise.noise.amplitude > 0)
-        RBLI_PHASE(ctx, "add noise", add_noise(ctx, job, first, count, seed, out));
 done:
     return status;
 }
@@ -232,20 +259,41 @@ static rbl_status cut_bones(rbl_context *ctx, size_t begin, size_t end, size_t b
     return RBL_OK;
 }
 
+/// One complex for all bones.
+static rbl_status share_complex(rbl_context *ctx, fracture_job *job)
+{
+    rbl_status status = RBL_OK;
+    uint32_t seed = job->options->seed;
+    complex_report report = {0};
+    RBL_TRY(make_complex(ctx, job, 0, job->cut_count, seed, &job->shared));
+    RBL_TRY(work_on_complex(ctx, job, 0, job->cut_count, seed, &job->shared, &job->shared_gapless, &report));
+    add_report(job, &report);
+done:
+    return status;
+}
+
+/// A complex for each bone. Cells are made one after the other, gaps and noise side by side.
+static rbl_status make_own_complexes(rbl_context *ctx, fracture_job *job)
+{
+    rbl_status status = RBL_OK;
+    for (size_t i = 0; i < job->cut_count; i++) {
+        bone_cut *cut = &job->cuts[i];
+        rbli_rng rng = rbli_rng_make(job->options->seed, RBLI_RNG_BONE_SEED, (uint64_t)cut->bone);
+        cut->seed = rbli_rng_u32(&rng);
+        RBL_TRY(make_complex(ctx, job, i, 1, cut->seed, &cut->complex));
+    }
+    RBL_TRY(rbli_parallel_for(ctx, job->cut_count, 1, work_on_complexes, job));
+    for (size_t i = 0; i < job->cut_count; i++)
+        add_report(job, &job->cuts[i].report);
+done:
+    return status;
+}
+
 rbl_status rbli_fracture_cut(rbl_context *ctx, fracture_job *job)
 {
     rbl_status status = RBL_OK;
     if (job->cut_count == 0) return RBL_OK;
-    if (job->options->group) {
-        RBL_TRY(make_complex(
-            ctx, job, 0, job->cut_count, job->options->seed, &job->shared, &job->shared_gapless));
-    } else {
-        for (size_t i = 0; i < job->cut_count; i++) {
-            bone_cut *cut = &job->cuts[i];
-            rbli_rng rng = rbli_rng_make(job->options->seed, RBLI_RNG_BONE_SEED, (uint64_t)cut->bone);
-            RBL_TRY(make_complex(ctx, job, i, 1, rbli_rng_u32(&rng), &cut->complex, &cut->gapless));
-        }
-    }
+    RBL_TRY(job->options->group ? share_complex(ctx, job) : make_own_complexes(ctx, job));
     if (job->cut_count >= BONES_SIDE_BY_SIDE) {
         RBL_TRY(rbli_parallel_for(ctx, job->cut_count, 1, cut_bones, job));
     } else {

@@ -8,6 +8,12 @@
 #include "fracture/geometry/cut.h"
 #include "fracture/ops/fracture.h"
 
+/// What became of a complex after its cells were made.
+typedef struct complex_report {
+    rbli_noise_report noise;
+    size_t vanished_count;
+} complex_report;
+
 /// One bone that is cut.
 typedef struct bone_cut {
     int32_t bone, geometry;
@@ -18,6 +24,8 @@ typedef struct bone_cut {
     int32_t (*triangles)[3];    /* of the mesh, when the geometry's first vertex is not 0 */
     rbli_cell_complex *complex; /* own, or NULL for the shared one */
     rbli_cell_complex *gapless; /* likewise, before grout; NULL without */
+    uint32_t seed;              /* of the own complex … */
+    complex_report report;      /* … and what became of it */
     rbli_cut_result *result;
     double sheet_min[3], sheet_max[3]; /* box of the attached sheets in world space, empty for none */
 } bone_cut;
