@@ -2,11 +2,15 @@
 /// tools/bench/wall.json (two levels, noise, clusters, hulls, about 2,000 pieces) is evaluated in one engine:
 /// case `cold` with an empty cache, then after a change of one variable: `last` (colliders of the Terminal),
 /// `hulls` (vertices of a hull, the node before it), `first seed` (all cuts), each run in an engine of its
-/// own. Walls count here. Values: milliseconds of wall.
+/// own and a process of its own, as a person starts one: what `cold` would find of the memory of the runs before
+/// it, no edit does, whose results are kept beside the old ones. Cases take turns, and `cold` has the seeds that
+/// `first seed` changes to: both make the same pieces. Walls count here. Values: milliseconds of wall.
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "rubble/rubble.h"
 #include "tools/bench/bench.h"
@@ -16,7 +20,8 @@ typedef struct edit {
     const char *value;           /* NULL: a number, another for each run */
 } edit;
 
-static const edit edits[] = {
+enum { EDIT_COUNT = 4 };
+static const edit edits[EDIT_COUNT] = {
     {"cold", NULL, NULL},
     {"last", "colliders", "ucx"},
     {"hulls", "hull_vertices", NULL},
@@ -40,31 +45,53 @@ static size_t evaluate(rbl_graph *graph, bench_times *times)
     return pieces;
 }
 
-static void measure(const bench_options *o, const edit *e, const char *path, const char *stones)
+typedef struct outcome {
+    double cpu_ms, wall_ms;
+    size_t pieces;
+} outcome;
+
+static outcome measure(const bench_options *o, const edit *e, const char *stones, int run)
 {
+    rbl_engine *engine = NULL;
+    rbl_graph *graph = NULL;
+    rbl_engine_options options;
     bench_times times = {0};
-    bench_row row = {.case_name = e->name, .unit = "ms wall"};
-    for (int run = 0; run < o->runs; run++) {
-        rbl_engine *engine = NULL;
-        rbl_graph *graph = NULL;
-        rbl_engine_options options;
-        char number[20];
-        rbl_engine_options_init(&options);
-        options.thread_count = o->threads;
-        bench_check(NULL, rbl_engine_create(&options, &engine), "engine");
-        bench_check(NULL, rbl_graph_load_file(engine, path, NULL, &graph), path);
-        set(graph, "stones", stones);
-        if (e->variable) {
-            evaluate(graph, NULL);
-            snprintf(number, sizeof number, "%d", 100 + run);
-            set(graph, e->variable, e->value ? e->value : number);
-        }
-        row.pieces = evaluate(graph, &times);
-        rbl_graph_destroy(graph);
-        rbl_engine_destroy(engine);
+    char number[20];
+    snprintf(number, sizeof number, "%d", 100 + run);
+    rbl_engine_options_init(&options);
+    options.thread_count = o->threads;
+    bench_check(NULL, rbl_engine_create(&options, &engine), "engine");
+    bench_check(NULL, rbl_graph_load_file(engine, BENCH_SOURCE "/wall.json", NULL, &graph), "wall.json");
+    set(graph, "stones", stones);
+    if (e->variable) {
+        evaluate(graph, NULL);
+        set(graph, e->variable, e->value ? e->value : number);
+    } else {
+        set(graph, "seed", number);
     }
-    row.value = bench_wall_median(&times);
-    bench_print(o, &times, &row);
+    outcome out = {.pieces = evaluate(graph, &times)};
+    out.cpu_ms = times.cpu_ms[0];
+    out.wall_ms = times.wall_ms[0];
+    rbl_graph_destroy(graph);
+    rbl_engine_destroy(engine);
+    return out;
+}
+
+static outcome measure_apart(const bench_options *o, const edit *e, const char *stones, int run)
+{
+    outcome out = {0};
+    int ends[2];
+    pid_t child = pipe(ends) == 0 ? fork() : -1;
+    if (child == 0) {
+        out = measure(o, e, stones, run);
+        _exit(write(ends[1], &out, sizeof out) == (ssize_t)sizeof out ? 0 : 1);
+    }
+    if (child > 0) close(ends[1]);
+    bool done = child > 0 && read(ends[0], &out, sizeof out) == (ssize_t)sizeof out;
+    if (child > 0) waitpid(child, NULL, 0);
+    bench_check(NULL, done ? RBL_OK : RBL_ERR_INTERNAL, e->name);
+    close(ends[0]);
+    return out;
 }
 
 int main(int argc, char **argv)
@@ -72,9 +99,21 @@ int main(int argc, char **argv)
     long stones = 1400;
     const bench_own_option own[] = {{"--stones", &stones}, {0}};
     bench_options o = bench_start(argc, argv, "edit", own);
+    bench_times times[EDIT_COUNT] = {0};
+    size_t pieces[EDIT_COUNT] = {0};
     char text[20];
     snprintf(text, sizeof text, "%ld", stones);
-    for (size_t i = 0; i < sizeof edits / sizeof *edits; i++)
-        if (bench_wants(&o, edits[i].name)) measure(&o, &edits[i], BENCH_SOURCE "/wall.json", text);
+    for (int run = 0; run < o.runs; run++)
+        for (size_t i = 0; i < EDIT_COUNT; i++)
+            if (bench_wants(&o, edits[i].name)) {
+                outcome out = measure_apart(&o, &edits[i], text, run);
+                bench_add(&times[i], out.cpu_ms, out.wall_ms);
+                pieces[i] = out.pieces;
+            }
+    for (size_t i = 0; i < EDIT_COUNT; i++) {
+        bench_row row = {.case_name = edits[i].name, .unit = "ms wall", .pieces = pieces[i]};
+        row.value = bench_wall_median(&times[i]);
+        if (bench_wants(&o, edits[i].name)) bench_print(&o, &times[i], &row);
+    }
     return 0;
 }
