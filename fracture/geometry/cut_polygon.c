@@ -9,7 +9,7 @@
 
 typedef struct cut_ring_vertex {
     double x, y;
-    double shape; /* of the ear here, in small rings */
+    double side, shape; /* in small rings: squared length to the next vertex; of the ear here */
     int32_t point;
     int32_t previous, next;
     int32_t removed;
@@ -250,9 +250,17 @@ static bool is_doubled(const ring_vertex *ring, int32_t v)
     return same_place(&ring[ring[v].previous], &ring[v]) || same_place(&ring[v], &ring[ring[v].next]);
 }
 
+static void measure_side(ring_vertex *ring, int32_t v)
+{
+    ring[v].side = squared_distance(&ring[v], &ring[ring[v].next]);
+}
+
+/// As ear_shape does, by the sides that are known.
 static void measure_ear(ring_vertex *ring, int32_t v)
 {
-    ring[v].shape = ear_shape(&ring[ring[v].previous], &ring[v], &ring[ring[v].next]);
+    const ring_vertex *a = &ring[ring[v].previous], *b = &ring[v], *c = &ring[b->next];
+    double longest = most(a->side, b->side, squared_distance(c, a));
+    ring[v].shape = longest > 0 ? area2(a, b, c) / longest : 0;
 }
 
 /// The best ear of a small ring; where none is free one that covers nothing, else the best-shaped corner.
@@ -280,17 +288,16 @@ static int32_t best_ear(const ring_vertex *ring, int32_t start)
 static void clip_small(clipper *c, int32_t start)
 {
     ring_vertex *ring = c->ring;
-    if (c->alive > 3) {
-        int32_t i = start;
-        do {
-            measure_ear(ring, i);
-            i = ring[i].next;
-        } while (i != start);
-    }
+    for (int32_t v = start, i = 0; c->alive > 3 && i < (int32_t)c->alive; i++, v = ring[v].next)
+        measure_side(ring, v);
+    for (int32_t v = start, i = 0; c->alive > 3 && i < (int32_t)c->alive; i++, v = ring[v].next)
+        measure_ear(ring, v);
     while (c->alive > 3) {
         int32_t ear = best_ear(ring, start), before = ring[ear].previous;
         start = ring[ear].next;
         clip(c, ear);
+        if (c->alive == 3) break;
+        measure_side(ring, before);
         measure_ear(ring, before);
         measure_ear(ring, start);
     }
