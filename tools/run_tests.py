@@ -4,7 +4,7 @@
   run_tests.py [--stage NAME] [--only NAME,…] [--verbose]
 
 The fast stage always; the full stage after it with RUBBLE_SLOW=1 or RUBBLE_NIGHTLY=1; the nightly stage last with RUBBLE_NIGHTLY=1
-(each fuzzer RUBBLE_FUZZ_SECONDS, 300). With --stage that one alone.
+(each fuzzer RUBBLE_FUZZ_SECONDS, 300; of each format RUBBLE_MUTATIONS damaged files, 100000). With --stage that one alone.
 The last line is `N passed, N failed` (and `, N skipped`). docs/testing.md tells what is in each stage and how to add to it.
 """
 import argparse
@@ -17,7 +17,7 @@ from testing.runner import JOBS, ROOT, Report, build, formatting, fuzzers, progr
 
 # Stage, name, command. A program ends with the line `N passed, N failed`, or passes with exit code 0; 77 is skipped. Those of a stage
 # run at the same time, the longest should be first. {shared}: folder of data of tests beside the project.
-# A test in a meson.build takes part in the same way: `suite: 'full'` or `suite: 'nightly'`; 'once': with gcc alone.
+# A test in a meson.build takes part in the same way: `suite: 'full'`; 'once': with gcc alone.
 CHECKS = (
     ("fast", "models", "tools/check_models.py {rubble} {shared} --counts 20 --jobs {jobs}"),
     ("fast", "docs", "tests/docs/run_docs.py {rubble}"),
@@ -35,6 +35,7 @@ CHECKS = (
     ("full", "faults", "tests/farm/test_faults.py {rubble}"),
     ("full", "tutorial", "tests/foreign/run_tutorial.py {rubble}"),
     ("full", "blender", "tests/foreign/run_blender.py {rubble}"),
+    ("nightly", "damaged files", "{build}/tests/fuzz/mutate tests/fuzz/corpus {mutations}"),
     ("nightly", "blender on every graph", "tests/foreign/run_blender.py {rubble} --all"),
     ("nightly", "killed batches", "tests/cli/test_batch.py {rubble} killed"),
     ("nightly", "more faults", "tests/farm/test_faults.py {rubble}"),
@@ -45,7 +46,7 @@ CHECKS = (
 FOLDER = "build-test"
 CLANG = {"CC": "clang", "CXX": "clang++"}
 SANITIZE = ["--buildtype=debugoptimized", "-Drender=disabled", "-Db_lundef=false"]
-NOT_LATER = ["--no-suite", "full", "--no-suite", "nightly"]
+NOT_LATER = ["--no-suite", "full"]
 
 
 def run_checks(report, stage, values):
@@ -88,8 +89,6 @@ def full_stage(report, built, values):
 
 
 def nightly_stage(report, built, values):
-    if built and report.wanted("unit"):
-        unit_tests(report, "unit nightly", FOLDER, ["--suite", "nightly"])
     if report.wanted("fuzzers") and build_fuzzers(report):
         fuzzers(report, "build-fuzz", int(os.environ.get("RUBBLE_FUZZ_SECONDS") or 300))
     if built:
@@ -108,7 +107,7 @@ def main():
     a = parser.parse_args()
     report = Report(filter(None, a.only.split(",")), a.verbose)
     shared = os.environ.get("RUBBLE_SHARED") or os.path.join(os.path.dirname(ROOT), "shared")
-    values = {"rubble": os.path.join(ROOT, FOLDER, "rubble"), "build": FOLDER, "jobs": JOBS,
+    values = {"rubble": os.path.join(ROOT, FOLDER, "rubble"), "build": FOLDER, "jobs": JOBS, "mutations": os.environ.get("RUBBLE_MUTATIONS") or 100000,
         "shared": os.path.abspath(shared) if os.path.isdir(os.path.join(shared, "models")) else ""}
     if values["shared"]:
         os.environ["RUBBLE_SHARED"] = values["shared"]

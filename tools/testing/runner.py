@@ -134,7 +134,7 @@ def programs(report, checks, values):
             return check.end()
         words = [w.format(**values) for w in words]
         interpreter = {".py": [sys.executable], ".sh": ["sh"]}.get(os.path.splitext(words[0])[1], [])
-        return program(report, name, interpreter + words, 3600)
+        return program(report, name, interpreter + words, 4 * 3600)
 
     with ThreadPoolExecutor(JOBS) as pool:
         list(pool.map(lambda c: one(*c), [c for c in checks if report.wanted(c[0])]))
