@@ -137,8 +137,8 @@ rbl_status rbli_buffer_adopt(rbl_context *ctx, rbl_type type, size_t count, void
     return RBL_OK;
 }
 
-rbl_status rbli_buffer_create_list(rbl_context *ctx, rbl_type type, size_t count, const uint64_t *offsets,
-    const void *values, rbli_buffer **out)
+rbl_status rbli_buffer_create_list_unset(
+    rbl_context *ctx, rbl_type type, size_t count, const uint64_t *offsets, void **values, rbli_buffer **out)
 {
     if (rbl_type_bytes(type) == 0)
         return rbli_fail(ctx, RBL_ERR_ARGUMENT, "unknown element type %d", (int)type);
@@ -149,9 +149,19 @@ rbl_status rbli_buffer_create_list(rbl_context *ctx, rbl_type type, size_t count
     rbli_buffer *buffer = allocate(ctx->allocator, type, true, count, offsets[count]);
     if (!buffer) return RBL_ERR_NO_MEMORY;
     memcpy(buffer->offsets, offsets, (count + 1) * sizeof *offsets);
-    if (offsets[count] > 0) memcpy(buffer->values, values, offsets[count] * rbl_type_bytes(type));
-    end_strings(buffer);
+    *values = buffer->values;
     *out = buffer;
+    return RBL_OK;
+}
+
+rbl_status rbli_buffer_create_list(rbl_context *ctx, rbl_type type, size_t count, const uint64_t *offsets,
+    const void *values, rbli_buffer **out)
+{
+    void *copy;
+    rbl_status status = rbli_buffer_create_list_unset(ctx, type, count, offsets, &copy, out);
+    if (status != RBL_OK) return status;
+    if (offsets[count] > 0) memcpy(copy, values, offsets[count] * rbl_type_bytes(type));
+    end_strings(*out);
     return RBL_OK;
 }
 

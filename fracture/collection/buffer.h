@@ -26,6 +26,9 @@ rbl_status rbli_buffer_adopt(rbl_context *ctx, rbl_type type, size_t count, void
 /// copied.
 rbl_status rbli_buffer_create_list(rbl_context *ctx, rbl_type type, size_t count, const uint64_t *offsets,
     const void *values, rbli_buffer **out);
+/// The same; the caller sets all values, through `*values`, before anything else. Not for strings.
+rbl_status rbli_buffer_create_list_unset(
+    rbl_context *ctx, rbl_type type, size_t count, const uint64_t *offsets, void **values, rbli_buffer **out);
 /// A string array; NULL entries count as "".
 rbl_status rbli_buffer_create_strings(
     rbl_context *ctx, size_t count, const char *const *strings, rbli_buffer **out);

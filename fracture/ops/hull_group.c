@@ -3,6 +3,7 @@
 #include "fracture/ops/hull_group.h"
 
 #include "fracture/base/alloc.h"
+#include "fracture/base/threads.h"
 
 static rbl_status check_lists(rbl_context *ctx, const rbl_collection *c, size_t count)
 {
@@ -95,33 +96,55 @@ done:
     return status;
 }
 
+typedef struct list_job {
+    const rbl_collection *in;
+    const rbli_hull_row *rows;
+    bool points;
+    uint64_t *offsets;
+    char *values;
+} list_job;
+
+static rbl_status copy_rows(rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
+{
+    (void)ctx;
+    (void)block;
+    (void)worker;
+    const list_job *job = user;
+    size_t bytes = rbl_type_bytes(job->points ? RBL_VEC3 : RBL_INT32_3);
+    for (size_t i = begin; i < end; i++) {
+        const rbli_hull_row *row = &job->rows[i];
+        size_t count = job->offsets[i + 1] - job->offsets[i];
+        rbli_hull hull = row->hull ? *row->hull : rbli_hull_get(job->in, (size_t)row->source);
+        const void *from = job->points ? (const void *)hull.points : (const void *)hull.triangles;
+        if (count) memcpy(job->values + job->offsets[i] * bytes, from, count * bytes);
+    }
+    return RBL_OK;
+}
+
 /// One list attribute of the new group: old rows copied, new ones from the hulls.
 static rbl_status build_lists(rbl_context *ctx, const rbl_collection *in, const rbli_hull_row *rows,
     size_t row_count, bool points, rbli_buffer **out)
 {
+    enum { ROW_GRAIN = 256 };
     rbl_status status = RBL_OK;
-    size_t bytes = rbl_type_bytes(points ? RBL_VEC3 : RBL_INT32_3);
-    uint64_t *offsets = NULL;
-    char *values = NULL;
-    RBL_TRY_ALLOC(offsets = rbli_alloc(ctx, row_count + 1, sizeof *offsets));
-    offsets[0] = 0;
+    list_job job = {in, rows, points, NULL, NULL};
+    rbli_buffer *made = NULL;
+    RBL_TRY_ALLOC(job.offsets = rbli_alloc(ctx, row_count + 1, sizeof *job.offsets));
+    job.offsets[0] = 0;
     for (size_t i = 0; i < row_count; i++) {
-        rbli_hull old, *hull = NULL;
-        if (!rows[i].hull) old = rbli_hull_get(in, (size_t)rows[i].source), hull = &old;
-        const rbli_hull *from = hull ? hull : rows[i].hull;
-        offsets[i + 1] = offsets[i] + (points ? from->point_count : from->triangle_count);
+        rbli_hull old;
+        const rbli_hull *from = rows[i].hull;
+        if (!from) old = rbli_hull_get(in, (size_t)rows[i].source), from = &old;
+        job.offsets[i + 1] = job.offsets[i] + (points ? from->point_count : from->triangle_count);
     }
-    RBL_TRY_ALLOC(values = rbli_alloc(ctx, offsets[row_count], bytes));
-    for (size_t i = 0; i < row_count; i++) {
-        size_t count = offsets[i + 1] - offsets[i];
-        rbli_hull hull = rows[i].hull ? *rows[i].hull : rbli_hull_get(in, (size_t)rows[i].source);
-        const void *from = points ? (const void *)hull.points : (const void *)hull.triangles;
-        if (count) memcpy(values + offsets[i] * bytes, from, count * bytes);
-    }
-    RBL_TRY(rbli_buffer_create_list(ctx, points ? RBL_VEC3 : RBL_INT32_3, row_count, offsets, values, out));
+    RBL_TRY(rbli_buffer_create_list_unset(
+        ctx, points ? RBL_VEC3 : RBL_INT32_3, row_count, job.offsets, (void **)&job.values, &made));
+    RBL_TRY(rbli_parallel_for(ctx, row_count, ROW_GRAIN, copy_rows, &job));
+    *out = made;
+    made = NULL;
 done:
-    rbli_free(ctx, offsets);
-    rbli_free(ctx, values);
+    rbli_buffer_release(made);
+    rbli_free(ctx, job.offsets);
     return status;
 }
 

@@ -6,6 +6,8 @@
 #include "fracture/base/threads.h"
 #include "fracture/ops/hull_group.h"
 
+enum { HULL_GRAIN = 4 }; /* so that threads seldom write to one cache line */
+
 rbli_leaf_hull_options rbli_leaf_hull_default_options(void)
 {
     return (rbli_leaf_hull_options){.hull = rbli_hull_default_options(),
@@ -187,7 +189,8 @@ rbl_status rbli_create_leaf_hulls(
     jobs.bones = bones;
     RBL_TRY_ALLOC(jobs.single = rbli_calloc(ctx, count, sizeof *jobs.single));
     RBL_TRY_ALLOC(jobs.sets = rbli_calloc(ctx, count, sizeof *jobs.sets));
-    RBL_TRY(rbli_parallel_for(ctx, count, 1, make_hulls, &jobs));
+    size_t grain = options->decompose.max_hulls == 1 ? HULL_GRAIN : 1;
+    RBL_TRY(rbli_parallel_for(ctx, count, grain, make_hulls, &jobs));
     RBL_TRY(rbli_collection_copy(ctx, in, &copy));
     if (count > 0 || !is_in_order(in)) RBL_TRY(write_hulls(ctx, in, &jobs, count, copy));
     report(ctx, in, &jobs, count);
