@@ -7,8 +7,9 @@
 #include "fracture/geometry/cut_internal.h"
 
 enum {
-    ROWS = 8,         /* facets that are tested together */
-    MOST_HINTS = 64,  /* along an axis */
+    ROWS = 8,        /* facets that are tested together */
+    MOST_HINTS = 64, /* along an axis */
+    HINTS_A_CELL = 8,
     EXTRA_STEPS = 16, /* of a walk, beyond those across all the hints' cells */
     VERTEX_GRAIN = 8192,
     CELL_GRAIN = 256,
@@ -192,14 +193,15 @@ static rbl_status hint_block(rbl_context *ctx, size_t begin, size_t end, size_t 
     return RBL_OK;
 }
 
-/// A cell near every point of a grid over the mesh, about as many as there are cells.
+/// A cell near every point of a grid over the mesh.
 static rbl_status make_hints(rbl_context *ctx, settling *s)
 {
     rbl_status status = RBL_OK;
     const cut_mesh *mesh = &s->state->mesh;
     double size = 0;
     int32_t n = 1;
-    while (n < MOST_HINTS && (size_t)n * (size_t)n * (size_t)n < s->state->complex_view->cell_count)
+    while (n < MOST_HINTS &&
+           (size_t)n * (size_t)n * (size_t)n < HINTS_A_CELL * s->state->complex_view->cell_count)
         n++;
     for (int axis = 0; axis < 3; axis++)
         size = cut_max(size, mesh->high[axis] - mesh->low[axis]);
