@@ -20,7 +20,6 @@ typedef struct cut_point {
 /// Named so that what a cell found can be handed over as it is.
 typedef RBLI_ARRAY(cut_cell_triangle) cut_triangle_list;
 typedef RBLI_ARRAY(cut_point) cut_point_list;
-typedef RBLI_ARRAY(int32_t) cut_index_list;
 
 /// The middle of two local vertices.
 typedef struct cut_middle {

@@ -1,13 +1,12 @@
-/// Finds every crossing of the mesh with the complex. The complex's triangles are sifted down the tree over
-/// the mesh: each node passes on those whose box and plane meet its box. What reaches a mesh triangle is
-/// decided exactly.
+/// Finds every crossing of the mesh with the complex. Facets are sifted down the tree over the mesh; what
+/// reaches a mesh triangle is decided exactly.
 
-#include "fracture/geometry/cut_internal.h"
+#include "fracture/geometry/cut_sift.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-enum { TASK_COUNT = 256, TASK_GRAIN = 4, FIRST_STACK = 4096, SIFT_GRAIN = 4096 };
+enum { TASK_GRAIN = 4 };
 
 /// One end of a segment: side 0 … 2 of the mesh triangle, or ON_EDGE with an edge of the complex.
 enum { ON_EDGE = 3 };
@@ -22,8 +21,6 @@ typedef struct segment {
     segment_end end[2];
 } segment;
 
-typedef RBLI_ARRAY(int32_t) int_list;
-
 typedef struct output_block {
     RBLI_ARRAY(cut_cut_triangle) triangles;
     RBLI_ARRAY(cut_crossing) crossings;
@@ -34,101 +31,24 @@ typedef struct output_block {
 } output_block;
 
 typedef struct worker_scratch {
-    int_list stack; /* lists of candidates, those of the path from the root on top of each other */
+    cut_index_list stack; /* lists of candidates, those of the path from the root on top of each other */
     RBLI_ARRAY(segment) segments;
-    int_list links;      /* segments of a chain behind its first */
-    int32_t *edge_node;  /* [real_edge_count] node of an edge on the current triangle … */
-    int32_t *edge_stamp; /* … valid where this is the triangle */
+    cut_index_list links; /* segments of a chain behind its first */
+    int32_t *edge_node;   /* [real_edge_count] node of an edge on the current triangle … */
+    int32_t *edge_stamp;  /* … valid where this is the triangle */
     int32_t *k_side; /* [complex vertices] 2 × mesh triangle + (1 on its outside), the last one asked about */
     char apart[CUT_APART_BYTES];
 } worker_scratch;
 
-/// What a run of facets brings to the nodes of the tree that are the tasks.
-typedef struct sifted {
-    int_list facets; /* task by task */
-    size_t start[TASK_COUNT + 1];
-    char apart[CUT_APART_BYTES];
-} sifted;
-
 typedef struct flood {
     cut_state *state;
-    size_t first_node, task_count; /* a level of the tree, or its leaves */
-    sifted *runs;
-    size_t run_count;
+    cut_tasks tasks;
     output_block *blocks;
     struct output_start {
         size_t triangle, crossing, node, chain, bend;
     } * starts; /* of the blocks in what is merged */
     worker_scratch *workers;
 } flood;
-
-/* ---- sifting ---- */
-
-/// Nodes of the tree side by side: those two levels below a node, or one where no more are asked for.
-typedef struct node_lanes {
-    cut_floats low[3], high[3], middle[3], half[3];
-    size_t first; /* node of lane 0 */
-    size_t count;
-} node_lanes;
-
-static node_lanes take_lanes(const cut_tree *tree, size_t first, size_t count)
-{
-    node_lanes lanes = {.first = first, .count = count};
-    for (int axis = 0; axis < 3; axis++) {
-        lanes.low[axis] = cut_four(0x1p100f); /* free lanes meet nothing */
-        lanes.high[axis] = cut_four(-0x1p100f);
-        for (size_t i = 0; i < count; i++) {
-            lanes.low[axis][i] = tree->boxes[first + i][axis];
-            lanes.high[axis][i] = tree->boxes[first + i][axis + 3];
-        }
-        lanes.middle[axis] = 0.5f * (lanes.low[axis] + lanes.high[axis]);
-        lanes.half[axis] = lanes.high[axis] - lanes.middle[axis];
-    }
-    return lanes;
-}
-
-/// @param last  first node of the level where the descent ends
-static node_lanes lanes_below(const cut_tree *tree, size_t node, size_t last)
-{
-    return 2 * node < last ? take_lanes(tree, 4 * node, 4) : take_lanes(tree, 2 * node, 2);
-}
-
-/// Which lanes a facet's box and slab meet.
-static inline int lanes_met(const node_lanes *lanes, const cut_k_box *k)
-{
-    cut_flags apart = {0};
-    cut_floats distance = cut_four(-(float)k->offset),
-               reach = cut_four((float)k->thickness + CUT_FLOAT_MARGIN);
-    for (int axis = 0; axis < 3; axis++) {
-        apart |= (lanes->low[axis] > k->high[axis]) | (lanes->high[axis] < k->low[axis]);
-        distance += k->normal[axis] * lanes->middle[axis];
-        reach += fabsf(k->normal[axis]) * lanes->half[axis];
-    }
-    return cut_flag_bits(~(apart | (distance > reach) | (-distance > reach)));
-}
-
-/// Appends room for a list a lane, `count` apart, and fills them with what the lanes meet of a list on the stack.
-static rbl_status sift(rbl_context *ctx, const cut_state *state, const node_lanes *lanes, int_list *stack,
-    size_t list_start, size_t count, size_t met[4])
-{
-    rbl_status status = rbli_array_reserve(ctx, stack, 4 * count);
-    if (status != RBL_OK) return status;
-    const int32_t *list = stack->data + list_start;
-    int32_t *out[4];
-    for (size_t lane = 0; lane < 4; lane++)
-        out[lane] = stack->data + stack->count + lane * count;
-    for (size_t i = 0; i < count; i++) {
-        int hits = lanes_met(lanes, &state->complex.boxes[list[i]]);
-        for (int lane = 0; lane < 4; lane++) {
-            *out[lane] = list[i];
-            out[lane] += hits >> lane & 1;
-        }
-    }
-    for (size_t lane = 0; lane < 4; lane++)
-        met[lane] = (size_t)(out[lane] - (stack->data + stack->count + lane * count));
-    stack->count += 4 * count;
-    return RBL_OK;
-}
 
 /* ---- one pair of triangles, exactly ---- */
 
@@ -508,27 +428,6 @@ done:
 
 /* ---- the recursion ---- */
 
-/// The boxes of up to four mesh triangles.
-_Static_assert(CUT_LEAF_TRIANGLES % 4 == 0, "leaves are whole lanes");
-static node_lanes lanes_of_triangles(const cut_state *state, const int32_t *triangles, size_t count)
-{
-    node_lanes lanes = {.count = count};
-    for (size_t i = 0; i < 4; i++) {
-        const int32_t *a = state->mesh_view->triangles[triangles[i < count ? i : 0]];
-        for (int axis = 0; axis < 3; axis++) {
-            double x = state->points[a[0]][axis], y = state->points[a[1]][axis],
-                   z = state->points[a[2]][axis];
-            lanes.low[axis][i] = (float)cut_min(cut_min(x, y), z);
-            lanes.high[axis][i] = (float)cut_max(cut_max(x, y), z);
-        }
-    }
-    for (int axis = 0; axis < 3; axis++) {
-        lanes.middle[axis] = 0.5f * (lanes.low[axis] + lanes.high[axis]);
-        lanes.half[axis] = lanes.high[axis] - lanes.middle[axis];
-    }
-    return lanes;
-}
-
 static rbl_status cut_leaf(rbl_context *ctx, const flood *f, worker_scratch *w, output_block *out,
     size_t leaf, size_t list_start, size_t count)
 {
@@ -537,8 +436,8 @@ static rbl_status cut_leaf(rbl_context *ctx, const flood *f, worker_scratch *w, 
     size_t begin = w->stack.count, end = (leaf + 1) * CUT_LEAF_TRIANGLES;
     for (size_t first = leaf * CUT_LEAF_TRIANGLES; first < end && first < tree->count; first += 4) {
         size_t met[4], triangles = tree->count - first < 4 ? tree->count - first : 4;
-        node_lanes lanes = lanes_of_triangles(f->state, tree->order + first, triangles);
-        RBL_TRY(sift(ctx, f->state, &lanes, &w->stack, list_start, count, met));
+        cut_lanes lanes = cut_lanes_of_triangles(f->state, tree->order + first, triangles);
+        RBL_TRY(cut_sift(ctx, f->state, &lanes, &w->stack, list_start, count, met));
         for (size_t i = 0; i < triangles; i++)
             RBL_TRY(cut_one_triangle(
                 ctx, f, w, out, tree->order[first + i], w->stack.data + begin + i * count, met[i]));
@@ -556,9 +455,9 @@ static rbl_status descend(rbl_context *ctx, const flood *f, worker_scratch *w, o
     if (node >= state->mesh.open.leaf_count)
         return cut_leaf(ctx, f, w, out, node - state->mesh.open.leaf_count, list_start, count);
     if (rbli_cancelled(ctx)) return RBL_ERR_CANCELLED;
-    node_lanes lanes = lanes_below(&state->mesh.open, node, state->mesh.open.leaf_count);
+    cut_lanes lanes = cut_lanes_below(&state->mesh.open, node, state->mesh.open.leaf_count);
     size_t begin = w->stack.count, met[4];
-    RBL_TRY(sift(ctx, state, &lanes, &w->stack, list_start, count, met));
+    RBL_TRY(cut_sift(ctx, state, &lanes, &w->stack, list_start, count, met));
     for (size_t i = 0; i < lanes.count; i++)
         if (met[i] > 0) RBL_TRY(descend(ctx, f, w, out, lanes.first + i, begin + i * count, met[i]));
     w->stack.count = begin;
@@ -569,91 +468,14 @@ done:
 static rbl_status task_block(rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
 {
     (void)block;
+    rbl_status status = RBL_OK;
     flood *f = user;
     worker_scratch *w = &f->workers[worker];
     for (size_t i = begin; i < end; i++) {
-        size_t count = 0;
-        for (size_t r = 0; r < f->run_count; r++)
-            count += f->runs[r].start[i + 1] - f->runs[r].start[i];
-        if (count == 0) continue;
-        w->stack.count = 0;
-        rbl_status status = rbli_array_reserve(ctx, &w->stack, count + FIRST_STACK);
-        if (status != RBL_OK) return status;
-        for (size_t r = 0; r < f->run_count; r++) {
-            const sifted *run = &f->runs[r];
-            size_t more = run->start[i + 1] - run->start[i];
-            if (more)
-                memcpy(
-                    w->stack.data + w->stack.count, run->facets.data + run->start[i], more * sizeof(int32_t));
-            w->stack.count += more;
-        }
-        status = descend(ctx, f, w, &f->blocks[i], f->first_node + i, 0, count);
-        if (status != RBL_OK) return status;
+        RBL_TRY(cut_task_list(ctx, &f->tasks, i, &w->stack));
+        size_t count = w->stack.count;
+        if (count > 0) RBL_TRY(descend(ctx, f, w, &f->blocks[i], f->tasks.first_node + i, 0, count));
     }
-    return RBL_OK;
-}
-
-/// Sifts a list down to the tasks' nodes.
-static rbl_status sift_to_tasks(rbl_context *ctx, const flood *f, int_list *stack, sifted *out, size_t node,
-    size_t list_start, size_t count)
-{
-    rbl_status status = RBL_OK;
-    if (node >= f->first_node) {
-        size_t task = node - f->first_node;
-        RBL_TRY(rbli_array_reserve(ctx, &out->facets, count));
-        memcpy(out->facets.data + out->facets.count, stack->data + list_start, count * sizeof(int32_t));
-        out->facets.count += count;
-        out->start[task + 1] = count;
-        return RBL_OK;
-    }
-    node_lanes lanes = lanes_below(&f->state->mesh.open, node, f->first_node);
-    size_t begin = stack->count, met[4];
-    RBL_TRY(sift(ctx, f->state, &lanes, stack, list_start, count, met));
-    for (size_t i = 0; i < lanes.count; i++)
-        if (met[i] > 0)
-            RBL_TRY(sift_to_tasks(ctx, f, stack, out, lanes.first + i, begin + i * count, met[i]));
-    stack->count = begin;
-done:
-    return status;
-}
-
-static rbl_status sift_block(rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
-{
-    (void)worker;
-    const flood *f = user;
-    const cut_state *state = f->state;
-    rbl_status status = RBL_OK;
-    sifted *out = &f->runs[block];
-    int_list stack = {0};
-    RBL_TRY(rbli_array_reserve(ctx, &stack, 4 * (end - begin)));
-    RBL_TRY(rbli_array_reserve(ctx, &out->facets, 2 * (end - begin)));
-    for (size_t i = begin; i < end; i++) {
-        stack.data[stack.count] = (int32_t)i;
-        stack.count += state->complex.boxes[i].separates > 0;
-    }
-    node_lanes root = take_lanes(&state->mesh.open, 1, 1);
-    size_t count = stack.count, met[4];
-    RBL_TRY(sift(ctx, state, &root, &stack, 0, count, met));
-    if (met[0] > 0) RBL_TRY(sift_to_tasks(ctx, f, &stack, out, 1, count, met[0]));
-    for (size_t task = 0; task < f->task_count; task++)
-        out->start[task + 1] += out->start[task];
-done:
-    rbli_free(ctx, stack.data);
-    return status;
-}
-
-/// Sifts runs of facets down the upper levels of the tree: the nodes below are shared out.
-static rbl_status make_tasks(rbl_context *ctx, flood *f)
-{
-    rbl_status status = RBL_OK;
-    size_t facet_count = f->state->complex_view->facet_count;
-    f->first_node = 1;
-    while (f->first_node < f->state->mesh.open.leaf_count && f->first_node < TASK_COUNT)
-        f->first_node *= 2;
-    f->task_count = f->first_node;
-    f->run_count = (facet_count + SIFT_GRAIN - 1) / SIFT_GRAIN;
-    RBL_TRY_ALLOC(f->runs = rbli_calloc(ctx, f->run_count, sizeof *f->runs));
-    RBL_TRY(rbli_parallel_for(ctx, facet_count, SIFT_GRAIN, sift_block, f));
 done:
     return status;
 }
@@ -705,8 +527,8 @@ static rbl_status merge_blocks(rbl_context *ctx, flood *f)
     rbl_status status = RBL_OK;
     cut_state *s = f->state;
     size_t half_bytes = 3 * s->mesh_view->triangle_count * sizeof(int32_t);
-    RBL_TRY_ALLOC(f->starts = rbli_alloc(ctx, f->task_count, sizeof *f->starts));
-    for (size_t i = 0; i < f->task_count; i++) {
+    RBL_TRY_ALLOC(f->starts = rbli_alloc(ctx, f->tasks.count, sizeof *f->starts));
+    for (size_t i = 0; i < f->tasks.count; i++) {
         const output_block *b = &f->blocks[i];
         f->starts[i] = (struct output_start){
             s->cut_triangle_count, s->crossing_count, s->node_count, s->chain_count, s->bend_count};
@@ -726,101 +548,14 @@ static rbl_status merge_blocks(rbl_context *ctx, flood *f)
     RBL_TRY_ALLOC(s->bends = rbli_alloc(ctx, s->bend_count, sizeof *s->bends));
     RBL_TRY_ALLOC(s->half_crossing = rbli_alloc(ctx, half_bytes, 1));
     RBL_TRY(cut_fill(ctx, s->half_crossing, 0, half_bytes));
-    RBL_TRY(rbli_parallel_for(ctx, f->task_count, 1, merge_range, f));
+    RBL_TRY(rbli_parallel_for(ctx, f->tasks.count, 1, merge_range, f));
 done:
     return status;
 }
 
-static void interpolate(const double a[3], const double b[3], double t, double out[3])
-{
-    for (int axis = 0; axis < 3; axis++)
-        out[axis] = t <= 0.5 ? a[axis] + t * (b[axis] - a[axis]) : b[axis] - (1 - t) * (b[axis] - a[axis]);
-}
-
-/// Rounds to the grid, so that vertices which coincide but for rounding coincide exactly. The threshold lies
-/// away from simple fractions: those are what regular input gives, and they must not fall to either side by
-/// chance.
-static void round_to_grid(double p[3])
-{
-    for (int axis = 0; axis < 3; axis++)
-        p[axis] = floor(p[axis] + 0.5857864376269049);
-}
-
-/// Source coordinates of a node: those of the mesh vertex at its grid point, where one of the candidates is.
-static void place_source(const cut_state *s, const int32_t *candidates, int count, size_t node)
-{
-    const double *p = s->node_positions[node];
-    for (int i = 0; i < count; i++) {
-        const double *q = s->points[candidates[i]];
-        if (p[0] != q[0] || p[1] != q[1] || p[2] != q[2]) continue;
-        memcpy(s->node_sources[node], s->mesh_view->positions[candidates[i]], sizeof s->node_sources[node]);
-        return;
-    }
-    rbli_grid_unsnap(&s->grid, p, s->node_sources[node]);
-}
-
-static rbl_status place_block(
-    rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
-{
-    (void)ctx;
-    (void)block;
-    (void)worker;
-    cut_state *s = user;
-    for (size_t i = begin; i < end; i++) {
-        if (i < s->crossing_count) {
-            const cut_crossing *c = &s->crossings[i];
-            int32_t ends[2] = {cut_half_start(s, c->half), cut_half_end(s, c->half)};
-            interpolate(s->points[ends[0]], s->points[ends[1]], c->parameter, s->node_positions[i]);
-            round_to_grid(s->node_positions[i]);
-            place_source(s, ends, 2, i);
-        } else {
-            const cut_node *n = &s->nodes[i - s->crossing_count];
-            const int32_t *edge = s->complex.edges[n->edge];
-            interpolate(s->points[edge[0]], s->points[edge[1]], n->parameter, s->node_positions[i]);
-            round_to_grid(s->node_positions[i]);
-            place_source(s, s->mesh_view->triangles[n->mesh_triangle], 3, i);
-        }
-    }
-    return RBL_OK;
-}
-
-/// Turns the ends of chains into arrangement vertices.
-static rbl_status resolve_block(
-    rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
-{
-    (void)block;
-    (void)worker;
-    cut_state *s = user;
-    for (size_t i = begin; i < end; i++) {
-        const cut_cut_triangle *record = &s->cut_triangles[i];
-        for (int32_t c = record->chain_start; c < record->chain_start + record->chain_count; c++) {
-            cut_chain *chain = &s->chains[c];
-            for (int which = 0; which < 2; which++) {
-                if (chain->end[which] >= 0) {
-                    chain->end[which] = cut_node_vertex(s, (size_t)chain->end[which]);
-                    continue;
-                }
-                size_t first = 0, j = 0;
-                size_t count = cut_crossings_of(
-                    s, cut_half_owner(s, 3 * record->triangle + (-1 - chain->end[which])), &first);
-                while (j < count && s->crossings[first + j].triangle != chain->end_triangle[which])
-                    j++;
-                if (j == count)
-                    return rbli_fail(ctx, RBL_ERR_INTERNAL,
-                        "cut: two mesh triangles disagree on their common edge (triangle %d)",
-                        record->triangle);
-                chain->end[which] = cut_crossing_vertex(s, first + j);
-            }
-            for (int32_t b = chain->bend_start; b < chain->bend_start + chain->bend_count; b++)
-                s->bends[b] = cut_node_vertex(s, (size_t)s->bends[b]);
-        }
-    }
-    return RBL_OK;
-}
-
 static void free_flood(rbl_context *ctx, flood *f, size_t worker_count)
 {
-    for (size_t i = 0; f->blocks && i < f->task_count; i++) {
+    for (size_t i = 0; f->blocks && i < f->tasks.count; i++) {
         rbli_free(ctx, f->blocks[i].triangles.data);
         rbli_free(ctx, f->blocks[i].crossings.data);
         rbli_free(ctx, f->blocks[i].nodes.data);
@@ -835,12 +570,10 @@ static void free_flood(rbl_context *ctx, flood *f, size_t worker_count)
         rbli_free(ctx, f->workers[i].edge_stamp);
         rbli_free(ctx, f->workers[i].k_side);
     }
-    for (size_t i = 0; f->runs && i < f->run_count; i++)
-        rbli_free(ctx, f->runs[i].facets.data);
     rbli_free(ctx, f->blocks);
     rbli_free(ctx, f->starts);
     rbli_free(ctx, f->workers);
-    rbli_free(ctx, f->runs);
+    cut_tasks_free(ctx, &f->tasks);
 }
 
 rbl_status cut_flood(rbl_context *ctx, cut_state *state)
@@ -848,8 +581,8 @@ rbl_status cut_flood(rbl_context *ctx, cut_state *state)
     rbl_status status = RBL_OK;
     flood f = {.state = state};
     size_t worker_count = (size_t)rbli_worker_count(ctx);
-    RBL_TRY(make_tasks(ctx, &f));
-    RBL_TRY_ALLOC(f.blocks = rbli_calloc(ctx, f.task_count, sizeof *f.blocks));
+    RBL_TRY(cut_tasks_make(ctx, state, &f.tasks));
+    RBL_TRY_ALLOC(f.blocks = rbli_calloc(ctx, f.tasks.count, sizeof *f.blocks));
     RBL_TRY_ALLOC(f.workers = rbli_calloc(ctx, worker_count, sizeof *f.workers));
     for (size_t i = 0; i < worker_count; i++) {
         worker_scratch *w = &f.workers[i];
@@ -859,21 +592,9 @@ rbl_status cut_flood(rbl_context *ctx, cut_state *state)
         memset(w->k_side, 0xff, state->complex_view->vertex_count * sizeof(int32_t));
         memset(w->edge_stamp, 0xff, state->complex.real_edge_count * sizeof(int32_t));
     }
-    RBL_TRY(rbli_parallel_for(ctx, f.task_count, TASK_GRAIN, task_block, &f));
+    RBL_TRY(rbli_parallel_for(ctx, f.tasks.count, TASK_GRAIN, task_block, &f));
     RBL_TRY(merge_blocks(ctx, &f));
 done:
     free_flood(ctx, &f, worker_count);
-    return status;
-}
-
-rbl_status cut_place_nodes(rbl_context *ctx, cut_state *state)
-{
-    rbl_status status = RBL_OK;
-    size_t count = state->crossing_count + state->node_count;
-    RBL_TRY_ALLOC(state->node_positions = rbli_alloc(ctx, count, sizeof *state->node_positions));
-    RBL_TRY_ALLOC(state->node_sources = rbli_alloc(ctx, count, sizeof *state->node_sources));
-    RBL_TRY(rbli_parallel_for(ctx, count, 8192, place_block, state));
-    RBL_TRY(rbli_parallel_for(ctx, state->cut_triangle_count, 4096, resolve_block, state));
-done:
     return status;
 }

@@ -76,6 +76,8 @@ typedef struct cut_k_triangle {
     int32_t facet;
 } cut_k_triangle;
 
+typedef RBLI_ARRAY(int32_t) cut_index_list;
+
 typedef float cut_floats __attribute__((vector_size(16)));
 typedef int32_t cut_flags __attribute__((vector_size(16)));
 

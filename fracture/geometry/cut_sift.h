@@ -1,0 +1,49 @@
+#ifndef RUBBLE_GEOMETRY_CUT_SIFT_H
+#define RUBBLE_GEOMETRY_CUT_SIFT_H
+
+/// Sifting facets down the tree over the mesh: each node passes on those whose box and slab meet its box. Only what
+/// surely misses is left out.
+
+#include "fracture/geometry/cut_internal.h"
+
+enum { CUT_MOST_TASKS = 256 };
+
+/// Nodes of the tree side by side: those two levels below a node, or one where no more are asked for.
+typedef struct cut_lanes {
+    cut_floats low[3], high[3], middle[3], half[3];
+    size_t first; /* node of lane 0 */
+    size_t count;
+} cut_lanes;
+
+/// The nodes two levels below a node, or one where that would be beyond `last`, the first node of the level where the
+/// descent ends.
+cut_lanes cut_lanes_below(const cut_tree *tree, size_t node, size_t last);
+/// The boxes of up to four mesh triangles.
+cut_lanes cut_lanes_of_triangles(const cut_state *state, const int32_t *triangles, size_t count);
+/// Appends room for a list a lane, `count` apart, and fills them with what the lanes meet of a list on the stack.
+/// @param met  how many of each lane
+rbl_status cut_sift(rbl_context *ctx, const cut_state *state, const cut_lanes *lanes, cut_index_list *stack,
+    size_t list_start, size_t count, size_t met[4]);
+
+/// What a run of facets brings to the nodes of the tree that are the tasks.
+typedef struct cut_sifted {
+    cut_index_list facets; /* task by task */
+    size_t start[CUT_MOST_TASKS + 1];
+    char apart[CUT_APART_BYTES];
+} cut_sifted;
+
+/// The nodes of a level of the tree, or its leaves, and the facets that reach them.
+typedef struct cut_tasks {
+    const cut_state *state;
+    size_t first_node, count;
+    cut_sifted *runs;
+    size_t run_count;
+} cut_tasks;
+
+/// Sifts runs of facets down the upper levels of the tree, in parallel; the nodes below are to be shared out.
+rbl_status cut_tasks_make(rbl_context *ctx, const cut_state *state, cut_tasks *tasks);
+void cut_tasks_free(rbl_context *ctx, cut_tasks *tasks);
+/// Makes the list of a task's facets, in their order.
+rbl_status cut_task_list(rbl_context *ctx, const cut_tasks *tasks, size_t task, cut_index_list *out);
+
+#endif
