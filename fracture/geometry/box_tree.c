@@ -9,9 +9,17 @@
 #endif
 
 #include "fracture/base/alloc.h"
+#include "fracture/base/threads.h"
 #include "fracture/geometry/radix_sort.h"
 
-enum { FAN = RBLI_BOX_TREE_FAN, MAX_LEVELS = 18, MAX_NEAR = 64, AHEAD = 16, POLL = 1 << 16 };
+enum {
+    FAN = RBLI_BOX_TREE_FAN,
+    MAX_LEVELS = 18,
+    MAX_NEAR = 64,
+    AHEAD = 16,
+    POLL = 1 << 16,
+    PACK_GRAIN = 1 << 12
+};
 enum { UPPER_HALF = 0x08ce }; /* bits FAN · i + j with i < j */
 _Static_assert(FAN == 4, "UPPER_HALF is for four");
 
@@ -152,14 +160,25 @@ static flat_box box_around(const box_pack *pack)
     return box;
 }
 
-static rbl_status fill_items(const rbl_context *ctx, rbli_box_tree *tree, rbli_box_get get, void *user)
+typedef struct fill_job {
+    rbli_box_tree *tree;
+    rbli_box_get get;
+    void *user;
+} fill_job;
+
+/// Packs begin … end − 1 of level 0.
+static rbl_status fill_packs(rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
 {
-    for (size_t i = 0, end = (tree->count + FAN - 1) / FAN * FAN; i < end; i++) {
+    const fill_job *job = user;
+    rbli_box_tree *tree = job->tree;
+    (void)ctx;
+    (void)block;
+    (void)worker;
+    for (size_t i = begin * FAN; i < end * FAN; i++) {
         double min[3], max[3];
         flat_box box;
-        if (i % POLL == 0 && rbli_cancelled(ctx)) return RBL_ERR_CANCELLED;
         if (i < tree->count) {
-            get(user, i, tree->items[i], min, max);
+            job->get(job->user, i, tree->items[i], min, max);
             box = flatten(tree, min, max);
         }
         set_lane(&tree->packs[i / FAN], i % FAN, i < tree->count ? &box : NULL);
@@ -212,6 +231,7 @@ rbl_status rbli_box_tree_end(rbl_context *ctx, rbli_box_tree *tree, rbli_box_get
 {
     rbl_status status = RBL_OK;
     size_t count = tree->count, total = layout(tree);
+    fill_job job = {tree, get, user};
     rbli_keyed *scratch = NULL;
     RBL_TRY_ALLOC(tree->items = rbli_alloc(ctx, count, sizeof *tree->items));
     RBL_TRY_ALLOC(scratch = rbli_alloc(ctx, count, sizeof *scratch));
@@ -222,7 +242,7 @@ rbl_status rbli_box_tree_end(rbl_context *ctx, rbli_box_tree *tree, rbli_box_get
     rbli_free(ctx, scratch);
     tree->keys = scratch = NULL;
     RBL_TRY_ALLOC(tree->packs = rbli_alloc(ctx, total, sizeof *tree->packs));
-    RBL_TRY(fill_items(ctx, tree, get, user));
+    RBL_TRY(rbli_parallel_for(ctx, rbli_box_tree_block_count(tree), PACK_GRAIN, fill_packs, &job));
     RBL_TRY(fill_levels(ctx, tree));
 done:
     rbli_free(ctx, scratch);

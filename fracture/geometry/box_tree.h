@@ -25,7 +25,8 @@ void rbli_box_tree_destroy(rbl_context *ctx, rbli_box_tree *tree); /* NULL is fi
 rbl_status rbli_box_tree_begin(
     rbl_context *ctx, const double min[3], const double max[3], size_t count, rbli_box_tree **out);
 void rbli_box_tree_put(rbli_box_tree *tree, size_t item, const double min[3], const double max[3]);
-/// Gives the box of the item in a slot; called for slot 0, 1, … in turn.
+/// Gives the box of the item in a slot. Called once for each slot, by several threads at once for slots of different
+/// blocks; of a block in turn.
 typedef void (*rbli_box_get)(void *user, size_t slot, int32_t item, double min[3], double max[3]);
 rbl_status rbli_box_tree_end(rbl_context *ctx, rbli_box_tree *tree, rbli_box_get get, void *user);
 

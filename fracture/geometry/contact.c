@@ -490,6 +490,9 @@ rbl_status rbli_find_contacts(rbl_context *ctx, const rbli_mesh_view *mesh, cons
     RBL_TRY(rbli_position_ids(ctx, mesh->positions, mesh->vertex_count, ids, &unique));
     RBL_TRY(list_triangles(ctx, mesh, ids, unique, piece, &lists));
     RBL_TRY_ALLOC(faces = rbli_alloc(ctx, lists.start[lists.count], sizeof *faces));
+    /* most lists have one triangle or two, which are one overlap; a few more come from triangles that differ */
+    size_t most = lists.start[lists.count] - lists.count;
+    RBL_TRY(rbli_array_reserve(ctx, &all, most + most / 64 + 64));
     RBL_TRY(split_lists(ctx, mesh, ids, piece, &lists, &all, faces, &face_count));
     rbli_free(ctx, ids);
     ids = NULL;

@@ -223,43 +223,94 @@ typedef struct overlap_search {
     rbli_overlap_array *blocks;
 } overlap_search;
 
+/// Two slots of about the same direction (or, `flip`, the opposite one).
+typedef struct slot_pair {
+    size_t first, second;
+    int flip;
+} slot_pair;
+
+enum { QUEUED = 32 };
+
 typedef struct block_search {
     const overlap_search *search;
     rbl_context *ctx;
     rbli_overlap_array *found;
     size_t visits;
     rbl_status status;
+    slot_pair queue[QUEUED]; /* looked at together, so that memory answers several at once */
+    int queued;
 } block_search;
 
-enum { BLOCK_GRAIN = 64, VISITS_BETWEEN_POLLS = 1 << 14 };
+enum { BOX_GRAIN = 1 << 14, BLOCK_GRAIN = 64, VISITS_BETWEEN_POLLS = 1 << 14 };
 
 static int32_t triangle_of(const rbli_contact_face *face)
 {
     return face->triangle[0] >= 0 ? face->triangle[0] : face->triangle[1];
 }
 
-/// Two slots of about the same direction (or, `flip`, the opposite one).
-static void look_at_pair(block_search *b, size_t first, size_t second, int flip)
+/// Triangles of two slots that face each other, one pair or two with the same positions.
+typedef struct candidate {
+    rbli_overlap pair[2];
+    int pairs;
+} candidate;
+
+/// @return false when there are none, or none that this search is for
+static bool pair_triangles(const overlap_search *s, const slot_pair *slots, candidate *out)
+{
+    const face_looks *p = &s->looks[slots->first / FAN], *q = &s->looks[slots->second / FAN];
+    const rbli_contact_face *one = &s->faces[s->items[slots->first]],
+                            *two = &s->faces[s->items[slots->second]];
+    out->pairs = 0;
+    for (int side = 0; side < 2; side++) {
+        int32_t a = p->piece[side][slots->first % FAN];
+        int32_t c = q->piece[side ^ slots->flip][slots->second % FAN];
+        if (a < 0 || c < 0 || a == c) continue;
+        out->pair[out->pairs++] = (rbli_overlap){
+            a < c ? a : c, a < c ? c : a, 0, one->triangle[side], two->triangle[side ^ slots->flip], false};
+    }
+    return out->pairs > 0 && one->list != two->list;
+}
+
+static void measure_candidate(block_search *b, candidate *c)
 {
     const overlap_search *s = b->search;
-    const face_looks *p = &s->looks[first / FAN], *q = &s->looks[second / FAN];
-    const rbli_contact_face *one = &s->faces[s->items[first]], *two = &s->faces[s->items[second]];
-    int pairs = 0;
-    rbli_overlap found[2];
-    for (int side = 0; side < 2; side++) {
-        int32_t a = p->piece[side][first % FAN], c = q->piece[side ^ flip][second % FAN];
-        if (a < 0 || c < 0 || a == c) continue;
-        found[pairs++] = (rbli_overlap){
-            a < c ? a : c, a < c ? c : a, 0, one->triangle[side], two->triangle[side ^ flip], false};
-    }
-    if (pairs == 0 || one->list == two->list) return;
     rbli_overlap_shape shape;
-    if (!rbli_triangle_overlap(s->mesh, found[0].first, found[0].second, s->tolerance, &shape)) return;
-    for (int k = 0; k < pairs && b->status == RBL_OK; k++) {
-        found[k].area = shape.area;
-        found[k].wide = shape.area > s->tolerance * shape.perimeter;
-        b->status = rbli_array_push(b->ctx, b->found, found[k]);
+    if (!rbli_triangle_overlap(s->mesh, c->pair[0].first, c->pair[0].second, s->tolerance, &shape)) return;
+    for (int k = 0; k < c->pairs && b->status == RBL_OK; k++) {
+        c->pair[k].area = shape.area;
+        c->pair[k].wide = shape.area > s->tolerance * shape.perimeter;
+        b->status = rbli_array_push(b->ctx, b->found, c->pair[k]);
     }
+}
+
+/// Looks at all pairs of the queue, in their order.
+static void empty_queue(block_search *b)
+{
+    const rbli_mesh_view *mesh = b->search->mesh;
+    candidate all[QUEUED];
+    int count = 0;
+    for (int i = 0; i < b->queued; i++) {
+        if (!pair_triangles(b->search, &b->queue[i], &all[count])) continue;
+        __builtin_prefetch(mesh->triangles[all[count].pair[0].first]);
+        __builtin_prefetch(mesh->triangles[all[count++].pair[0].second]);
+    }
+    b->queued = 0;
+    for (int i = 0; i < count; i++)
+        for (int k = 0; k < 3; k++) {
+            __builtin_prefetch(mesh->positions[mesh->triangles[all[i].pair[0].first][k]]);
+            __builtin_prefetch(mesh->positions[mesh->triangles[all[i].pair[0].second][k]]);
+        }
+    for (int i = 0; i < count && b->status == RBL_OK; i++)
+        measure_candidate(b, &all[i]);
+}
+
+static void queue_pair(block_search *b, size_t first, size_t second, int flip)
+{
+    const overlap_search *s = b->search;
+    __builtin_prefetch(&s->faces[s->items[first]]);
+    __builtin_prefetch(&s->faces[s->items[second]]);
+    b->queue[b->queued++] = (slot_pair){first, second, flip};
+    if (b->queued == QUEUED) empty_queue(b);
 }
 
 /// Bit j is set when lane j is.
@@ -288,7 +339,7 @@ static void look_at_blocks(void *user, size_t block_one, size_t block_two, unsig
         for (unsigned row = hits & lanes_of(agree); row; row &= row - 1) {
             int j = __builtin_ctz(row);
             /* Triangles that face each other: of different directions if the normals agree, else of the same. */
-            look_at_pair(b, block_one * FAN + (size_t)i, block_two * FAN + (size_t)j, along[j] > 0);
+            queue_pair(b, block_one * FAN + (size_t)i, block_two * FAN + (size_t)j, along[j] > 0);
         }
     }
 }
@@ -300,6 +351,7 @@ static rbl_status search_block(
     block_search b = {.search = s, .ctx = ctx, .found = &s->blocks[block]};
     (void)worker;
     rbli_box_tree_pair_blocks(s->tree, begin, end, look_at_blocks, &b);
+    if (b.status == RBL_OK) empty_queue(&b);
     return b.status;
 }
 
@@ -340,6 +392,7 @@ typedef struct look_maker {
     size_t count;
     rbli_box_tree *tree;
     face_looks *looks;
+    struct bounds *bounds; /* of blocks of faces */
 } look_maker;
 
 /// Asks early for the memory of a few faces from here: what leads to what is asked for in turn. `items` NULL: the
@@ -377,33 +430,68 @@ static void get_slot(void *user, size_t slot, int32_t item, double min[3], doubl
         look->piece[side][lane] = face->triangle[side] < 0 ? -1 : m->piece[face->triangle[side]];
 }
 
+typedef struct bounds {
+    double min[3], max[3];
+} bounds;
+
+/// The box around faces begin … end − 1 into one of `user`'s slots.
+static rbl_status bound_block(
+    rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
+{
+    const look_maker *m = user;
+    bounds all = {{0}, {0}};
+    (void)ctx;
+    (void)worker;
+    for (size_t i = begin; i < end; i++) {
+        double low[3], high[3];
+        ask_ahead(m, NULL, i);
+        box_of(m->mesh, triangle_of(&m->faces[i]), m->tolerance, low, high);
+        for (int k = 0; k < 3; k++) {
+            all.min[k] = i == begin || low[k] < all.min[k] ? low[k] : all.min[k];
+            all.max[k] = i == begin || high[k] > all.max[k] ? high[k] : all.max[k];
+        }
+    }
+    m->bounds[block] = all;
+    return RBL_OK;
+}
+
+static rbl_status put_block(rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
+{
+    const look_maker *m = user;
+    (void)ctx;
+    (void)block;
+    (void)worker;
+    for (size_t i = begin; i < end; i++) {
+        double low[3], high[3];
+        ask_ahead(m, NULL, i);
+        box_of(m->mesh, triangle_of(&m->faces[i]), m->tolerance, low, high);
+        rbli_box_tree_put(m->tree, i, low, high);
+    }
+    return RBL_OK;
+}
+
 /// Makes the tree and the looks. Boxes are made as often as they are needed: all at once they would be the largest
 /// array.
 static rbl_status build_tree(rbl_context *ctx, look_maker *m)
 {
     rbl_status status = RBL_OK;
-    double low[3], high[3], min[3], max[3];
-    size_t look_count = (m->count + FAN - 1) / FAN;
-    for (size_t i = 0; i < m->count; i++) {
-        if (i % 4096 == 0 && rbli_cancelled(ctx)) return RBL_ERR_CANCELLED;
-        ask_ahead(m, NULL, i);
-        box_of(m->mesh, triangle_of(&m->faces[i]), m->tolerance, low, high);
+    size_t look_count = (m->count + FAN - 1) / FAN, bounds_count = (m->count + BOX_GRAIN - 1) / BOX_GRAIN;
+    RBL_TRY_ALLOC(m->bounds = rbli_alloc(ctx, bounds_count, sizeof *m->bounds));
+    RBL_TRY(rbli_parallel_for(ctx, m->count, BOX_GRAIN, bound_block, m));
+    bounds *all = &m->bounds[0];
+    for (size_t i = 1; i < bounds_count; i++)
         for (int k = 0; k < 3; k++) {
-            min[k] = i == 0 || low[k] < min[k] ? low[k] : min[k];
-            max[k] = i == 0 || high[k] > max[k] ? high[k] : max[k];
+            all->min[k] = fmin(all->min[k], m->bounds[i].min[k]);
+            all->max[k] = fmax(all->max[k], m->bounds[i].max[k]);
         }
-    }
-    RBL_TRY(rbli_box_tree_begin(ctx, min, max, m->count, &m->tree));
-    for (size_t i = 0; i < m->count; i++) {
-        if (i % 4096 == 0 && rbli_cancelled(ctx)) RBL_TRY(RBL_ERR_CANCELLED);
-        ask_ahead(m, NULL, i);
-        box_of(m->mesh, triangle_of(&m->faces[i]), m->tolerance, low, high);
-        rbli_box_tree_put(m->tree, i, low, high);
-    }
+    RBL_TRY(rbli_box_tree_begin(ctx, all->min, all->max, m->count, &m->tree));
+    RBL_TRY(rbli_parallel_for(ctx, m->count, BOX_GRAIN, put_block, m));
     RBL_TRY_ALLOC(m->looks = rbli_alloc(ctx, look_count, sizeof *m->looks));
     memset(&m->looks[look_count - 1], 0, sizeof *m->looks); /* its last lanes may stay empty */
     RBL_TRY(rbli_box_tree_end(ctx, m->tree, get_slot, m));
 done:
+    rbli_free(ctx, m->bounds);
+    m->bounds = NULL;
     return status;
 }
 
@@ -411,7 +499,7 @@ rbl_status rbli_find_overlaps(rbl_context *ctx, const rbli_mesh_view *mesh, cons
     double tolerance, const rbli_contact_face *faces, size_t face_count, rbli_overlap_array *out)
 {
     rbl_status status = RBL_OK;
-    look_maker made = {mesh, piece, tolerance, faces, face_count, NULL, NULL};
+    look_maker made = {mesh, piece, tolerance, faces, face_count, NULL, NULL, NULL};
     size_t block_count = 0;
     overlap_search s = {.mesh = mesh, .faces = faces, .tolerance = tolerance};
     if (face_count == 0) return RBL_OK;
