@@ -101,7 +101,7 @@ static rbl_status sift_to_tasks(rbl_context *ctx, const cut_tasks *tasks, cut_in
     RBL_TRY(cut_sift(ctx, tasks->state, &lanes, stack, list_start, count, met));
     for (size_t i = 0; i < lanes.count; i++)
         if (met[i] > 0)
-            RBL_TRY(sift_to_tasks(ctx, f, stack, out, lanes.first + i, begin + i * count, met[i]));
+            RBL_TRY(sift_to_tasks(ctx, tasks, stack, out, lanes.first + i, begin + i * count, met[i]));
     stack->count = begin;
 done:
     return status;
@@ -124,7 +124,7 @@ static rbl_status sift_block(rbl_context *ctx, size_t begin, size_t end, size_t 
     cut_lanes root = take_lanes(&state->mesh.open, 1, 1);
     size_t count = stack.count, met[4];
     RBL_TRY(cut_sift(ctx, state, &root, &stack, 0, count, met));
-    if (met[0] > 0) RBL_TRY(sift_to_tasks(ctx, f, &stack, out, 1, count, met[0]));
+    if (met[0] > 0) RBL_TRY(sift_to_tasks(ctx, tasks, &stack, out, 1, count, met[0]));
     for (size_t task = 0; task < tasks->count; task++)
         out->start[task + 1] += out->start[task];
 done:
