@@ -19,7 +19,8 @@ void rbli_large_blocks_destroy(rbli_large_blocks *blocks); /* NULL is fine */
 void *rbli_large_blocks_alloc(rbli_large_blocks *blocks, size_t bytes);
 /// Makes a block larger or smaller where it is. False: there is no room behind it, and nothing happened.
 bool rbli_large_blocks_resize(rbli_large_blocks *blocks, void *pointer, size_t bytes);
-/// At most three times as many bytes as are in use, or 64 MiB, stay with the process for the next blocks.
+/// At most three times as many bytes as are in use, or 64 MiB, stay with the process for the next blocks, and what small
+/// holes hold.
 void rbli_large_blocks_free(rbli_large_blocks *blocks, void *pointer);
 /// Bytes of blocks in use, with what is lost between them; bytes kept for the next ones. For tests.
 void rbli_large_blocks_count(rbli_large_blocks *blocks, size_t *used, size_t *kept);

@@ -53,6 +53,15 @@ static void work_free(work *w)
     *w = (work){.ctx = w->ctx, .tolerance = w->tolerance};
 }
 
+/// By value: of three doubles memmove is a call.
+static void copy_point(double to[3], const double from[3])
+{
+    double x = from[0], y = from[1], z = from[2];
+    to[0] = x;
+    to[1] = y;
+    to[2] = z;
+}
+
 static int compare_points(const void *a, const void *b)
 {
     const double *p = a, *q = b;
@@ -141,8 +150,7 @@ static rbl_status sort_unique(work *w)
     }
     size_t kept = 0;
     for (size_t i = 0; i < w->count; i++)
-        if (i == 0 || compare_points(sorted[i], sorted[kept - 1]) != 0)
-            memmove(sorted[kept++], sorted[i], sizeof *sorted);
+        if (i == 0 || compare_points(sorted[i], sorted[kept - 1]) != 0) copy_point(sorted[kept++], sorted[i]);
     w->count = kept;
     rbli_free(w->ctx, w->space);
     w->space = sorted;
@@ -323,8 +331,8 @@ static void compact(work *w, const bool *removed, bool *needed)
     size_t kept = 0;
     for (size_t i = 0; i < w->count; i++) {
         if (removed[i]) continue;
-        memmove(w->points[kept], w->points[i], sizeof *w->points);
-        memmove(w->space[kept], w->space[i], sizeof *w->space);
+        copy_point(w->points[kept], w->points[i]);
+        copy_point(w->space[kept], w->space[i]);
         needed[kept++] = needed[i];
     }
     w->count = kept;
@@ -369,7 +377,6 @@ static rbl_status clean(work *w)
     RBL_TRY_ALLOC(new_index = rbli_alloc(w->ctx, capacity, sizeof *new_index));
     RBL_TRY_ALLOC(w->left_out = rbli_alloc(w->ctx, capacity, sizeof *w->left_out));
     RBL_TRY_ALLOC(trial.points = rbli_alloc(w->ctx, capacity, sizeof *trial.points));
-    RBL_TRY_ALLOC(trial.space = rbli_alloc(w->ctx, capacity, sizeof *trial.space));
     for (;;) {
         bound_prominence(w, mean, prominence);
         bool inside = false;
@@ -383,12 +390,9 @@ static rbl_status clean(work *w)
         }
         if (choose_removals(w, prominence, needed, removed) == 0) break;
         /* Try without them; whatever then stands out is needed. */
-        memcpy(trial.points, w->points, w->count * sizeof *w->points);
-        memcpy(trial.space, w->space, w->count * sizeof *w->space);
-        trial.count = w->count;
         size_t kept = 0;
         for (size_t i = 0; i < w->count; i++)
-            if (!removed[i]) memmove(trial.points[kept++], trial.points[i], sizeof *trial.points);
+            if (!removed[i]) copy_point(trial.points[kept++], w->points[i]);
         trial.count = kept;
         RBL_TRY(rebuild(&trial, 0));
         bool agreed = true;
