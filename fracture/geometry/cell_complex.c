@@ -223,6 +223,33 @@ rbl_status rbli_facet_list_add(rbl_context *ctx, rbli_facet_list *list, const in
     return RBL_OK;
 }
 
+rbl_status rbli_facet_list_append(
+    rbl_context *ctx, rbli_facet_list *list, const rbli_facet_list *from, size_t begin, size_t end)
+{
+    if (begin == end) return RBL_OK;
+    int32_t first = from->start.data[begin];
+    size_t count = end - begin, entries = (size_t)(from->start.data[end] - first);
+    if (list->vertices.count + entries > INT32_MAX)
+        return rbli_fail(ctx, RBL_ERR_LIMIT, "the cell complex is too large");
+    if (rbli_array_reserve(ctx, &list->vertices, entries) != RBL_OK ||
+        rbli_array_reserve(ctx, &list->start, count + 1) != RBL_OK ||
+        rbli_array_reserve(ctx, &list->cells, 2 * count) != RBL_OK ||
+        rbli_array_reserve(ctx, &list->origin, count) != RBL_OK)
+        return RBL_ERR_NO_MEMORY;
+    if (!list->start.count) list->start.data[list->start.count++] = 0;
+    int32_t shift = (int32_t)list->vertices.count - first;
+    memcpy(
+        list->vertices.data + list->vertices.count, from->vertices.data + first, entries * sizeof(int32_t));
+    memcpy(list->cells.data + list->cells.count, from->cells.data + 2 * begin, 2 * count * sizeof(int32_t));
+    memcpy(list->origin.data + list->origin.count, from->origin.data + begin, count * sizeof(int32_t));
+    for (size_t i = begin + 1; i <= end; i++)
+        list->start.data[list->start.count++] = from->start.data[i] + shift;
+    list->vertices.count += entries;
+    list->cells.count += 2 * count;
+    list->origin.count += count;
+    return RBL_OK;
+}
+
 void rbli_facet_list_free(rbl_context *ctx, rbli_facet_list *list)
 {
     rbli_free(ctx, list->start.data);

@@ -114,6 +114,20 @@ static rbl_status note_wall_edges(clipper *c, const int32_t *loop, size_t count,
     return RBL_OK;
 }
 
+/// Finds the signs of a facet's vertices, and moves those on the wall exactly there. @return whether all lie inside
+static bool sign_facet(clipper *c, size_t f)
+{
+    int32_t most = -1;
+    for (int32_t i = c->work.start.data[f]; i < c->work.start.data[f + 1]; i++) {
+        int32_t v = c->work.vertices.data[i];
+        int8_t sign = sign_of(c, v);
+        c->sign.data[v] = sign;
+        if (sign == 0) c->k->vertices[v][c->axis] = c->wall;
+        if (sign > most) most = sign;
+    }
+    return most < 0;
+}
+
 /// Keeps what is left of a facet: nothing unless a vertex lies strictly inside.
 static rbl_status clip_facet(clipper *c, size_t f)
 {
@@ -227,18 +241,19 @@ static rbl_status clip_wall(clipper *c)
 {
     rbl_status status = RBL_OK;
     rbli_cell_complex *k = c->k;
-    for (size_t i = 0; i < c->work.vertices.count; i++) {
-        int32_t v = c->work.vertices.data[i];
-        c->sign.data[v] = sign_of(c, v);
-        if (c->sign.data[v] == 0) k->vertices[v][c->axis] = c->wall;
-    }
     c->edges.count = 0;
     c->crossing_count = 0;
     if (!c->table) RBL_TRY(grow_crossings(c));
     for (size_t i = 0; i <= c->mask; i++)
         c->table[i].low = -1;
-    for (size_t f = 0; f < c->work.origin.count; f++)
+    size_t run = 0; /* of facets that stay as they are */
+    for (size_t f = 0; f < c->work.origin.count; f++) {
+        if (sign_facet(c, f)) continue;
+        RBL_TRY(rbli_facet_list_append(c->ctx, &c->next, &c->work, run, f));
         RBL_TRY(clip_facet(c, f));
+        run = f + 1;
+    }
+    RBL_TRY(rbli_facet_list_append(c->ctx, &c->next, &c->work, run, c->work.origin.count));
     cancel_wall_edges(c);
     size_t old = c->successor.count, extra = k->vertex_count - old;
     RBL_TRY(rbli_array_reserve(c->ctx, &c->successor, extra));
@@ -278,6 +293,12 @@ static rbl_status sort_facets(clipper *c, const double box_min[3], const double 
         for (int side = 0; side < 2 && !inside; side++)
             if (k->facet_cells[f][side] >= 0) c->border_cell[k->facet_cells[f][side]] = 1;
     }
+    /* About what is kept; what walls change is little. */
+    RBL_TRY(rbli_array_reserve(c->ctx, &c->kept.start, k->facet_count + 1));
+    RBL_TRY(rbli_array_reserve(c->ctx, &c->kept.cells, 2 * k->facet_count));
+    RBL_TRY(rbli_array_reserve(c->ctx, &c->kept.origin, k->facet_count));
+    if (k->facet_count > 0)
+        RBL_TRY(rbli_array_reserve(c->ctx, &c->kept.vertices, (size_t)k->facet_start[k->facet_count]));
     for (size_t f = 0; f < k->facet_count; f++) {
         bool border = false;
         for (int side = 0; side < 2; side++)
@@ -305,10 +326,7 @@ rbl_status rbli_complex_clip(rbl_context *ctx, rbli_cell_complex *complex, const
         c.wall = c.side ? box_max[c.axis] : box_min[c.axis];
         RBL_TRY(clip_wall(&c));
     }
-    for (size_t f = 0; f < c.work.origin.count; f++)
-        RBL_TRY(rbli_facet_list_add(ctx, &c.kept, c.work.vertices.data + c.work.start.data[f],
-            (size_t)(c.work.start.data[f + 1] - c.work.start.data[f]), c.work.cells.data[2 * f],
-            c.work.cells.data[2 * f + 1], c.work.origin.data[f]));
+    RBL_TRY(rbli_facet_list_append(ctx, &c.kept, &c.work, 0, c.work.origin.count));
     RBL_TRY(rbli_facet_list_move(ctx, &c.kept, complex));
 done:
     rbli_facet_list_free(ctx, &c.kept);

@@ -33,6 +33,8 @@ typedef struct contraction {
     int32_t *place;    /* [vertex_count] position on the stack of the loop being rewritten */
     rbli_facet_list out;
     RBLI_ARRAY(int32_t) loop, stack;
+    RBLI_ARRAY(int32_t) touched; /* facets with a vertex whose threshold is not 0, ascending */
+    bool touched_is_known;
 } contraction;
 
 static int32_t root_of(int32_t *parent, int32_t v)
@@ -233,6 +235,43 @@ static bool is_touched(const contraction *c, size_t f)
     return false;
 }
 
+static rbl_status mark_touched(
+    rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
+{
+    (void)ctx;
+    (void)block;
+    (void)worker;
+    contraction *c = user;
+    for (size_t f = begin; f < end; f++)
+        c->small[f] = is_touched(c, f);
+    return RBL_OK;
+}
+
+/// Lists the facets that are touched; most often few are. Uses up `small`.
+static rbl_status list_touched(contraction *c)
+{
+    rbl_status status = RBL_OK;
+    size_t facet_count = c->k->facet_count;
+    if (c->touched_is_known) return RBL_OK;
+    uint8_t *marks = rbli_realloc(c->ctx, c->small, facet_count, 1); /* loops may have been split */
+    RBL_TRY_ALLOC(marks);
+    c->small = marks;
+    RBL_TRY(rbli_parallel_for(c->ctx, facet_count, 8192, mark_touched, c));
+    c->touched.count = 0;
+    for (size_t f = 0; f < facet_count; f++)
+        if (marks[f]) RBL_TRY(rbli_array_push(c->ctx, &c->touched, (int32_t)f));
+    c->touched_is_known = true;
+done:
+    return status;
+}
+
+/// Takes the rewritten facets.
+static rbl_status move_facets(contraction *c)
+{
+    c->touched_is_known = false;
+    return rbli_facet_list_move(c->ctx, &c->out, c->k);
+}
+
 /* Rewriting of loops */
 
 /// Cuts the loop in `c->loop` into simple loops and appends those that enclose something: repeated vertices,
@@ -280,8 +319,10 @@ static rbl_status contract_edges(contraction *c, bool *changed)
     rbli_cell_complex *k = c->k;
     rbl_status status = RBL_OK;
     bool any = false;
+    RBL_TRY(list_touched(c));
     reset_roots(c);
-    for (size_t f = 0; f < k->facet_count; f++) {
+    for (size_t t = 0; t < c->touched.count; t++) {
+        size_t f = (size_t)c->touched.data[t];
         const int32_t *loop = k->facet_vertices + k->facet_start[f];
         int32_t count = k->facet_start[f + 1] - k->facet_start[f];
         for (int32_t i = 0; i < count; i++) {
@@ -313,7 +354,7 @@ static rbl_status contract_edges(contraction *c, bool *changed)
                 return RBL_ERR_NO_MEMORY;
         RBL_TRY(emit_loop(c, f));
     }
-    RBL_TRY(rbli_facet_list_move(c->ctx, &c->out, k));
+    RBL_TRY(move_facets(c));
 done:
     return status;
 }
@@ -441,8 +482,10 @@ static rbl_status zip_facets(contraction *c, bool *changed)
     zipper z = {0};
     RBLI_ARRAY(axis_vertex) sorted = {0};
     bool any = false;
+    RBL_TRY(list_touched(c));
     RBL_TRY(grow_zipper(c->ctx, &z));
-    for (size_t f = 0; f < k->facet_count; f++) {
+    for (size_t t = 0; t < c->touched.count; t++) {
+        size_t f = (size_t)c->touched.data[t];
         const int32_t *loop = k->facet_vertices + k->facet_start[f];
         int32_t count = k->facet_start[f + 1] - k->facet_start[f];
         double limit = c->threshold[loop[0]];
@@ -456,7 +499,7 @@ static rbl_status zip_facets(contraction *c, bool *changed)
     *changed = true;
     for (size_t f = 0; f < k->facet_count; f++)
         RBL_TRY(is_touched(c, f) ? rewrite_zipped(c, &z, f) : keep_facet(c, f));
-    RBL_TRY(rbli_facet_list_move(c->ctx, &c->out, k));
+    RBL_TRY(move_facets(c));
 done:
     rbli_free(c->ctx, z.table);
     rbli_free(c->ctx, z.inserted.data);
@@ -515,13 +558,14 @@ static rbl_status join_equal_facets(contraction *c, bool *changed)
     uint8_t *gone = NULL;
     size_t size = 16;
     bool any = false;
-    while (size < 2 * k->facet_count)
+    RBL_TRY(list_touched(c));
+    while (size < 2 * c->touched.count)
         size *= 2;
     RBL_TRY_ALLOC(table = rbli_alloc(c->ctx, size, sizeof *table));
     RBL_TRY_ALLOC(gone = rbli_calloc(c->ctx, k->facet_count, 1));
     memset(table, 0xff, size * sizeof *table);
-    for (size_t f = 0; f < k->facet_count; f++) {
-        if (!is_touched(c, f)) continue;
+    for (size_t t = 0; t < c->touched.count; t++) {
+        size_t f = (size_t)c->touched.data[t];
         const int32_t *loop = k->facet_vertices + k->facet_start[f];
         int32_t count = k->facet_start[f + 1] - k->facet_start[f];
         size_t slot = loop_hash(loop, count) & (size - 1);
@@ -541,7 +585,7 @@ static rbl_status join_equal_facets(contraction *c, bool *changed)
     *changed = true;
     for (size_t f = 0; f < k->facet_count; f++)
         if (!gone[f]) RBL_TRY(keep_facet(c, f));
-    RBL_TRY(rbli_facet_list_move(c->ctx, &c->out, k));
+    RBL_TRY(move_facets(c));
 done:
     rbli_free(c->ctx, table);
     rbli_free(c->ctx, gone);
@@ -567,10 +611,12 @@ static rbl_status drop_straight_vertices(contraction *c, bool *changed)
     rbli_cell_complex *k = c->k;
     rbl_status status = RBL_OK;
     bool any = false;
-    int32_t(*pair)[2] = rbli_alloc(c->ctx, k->vertex_count, sizeof *pair);
-    if (!pair) return RBL_ERR_NO_MEMORY;
+    int32_t(*pair)[2] = NULL;
+    RBL_TRY(list_touched(c));
+    RBL_TRY_ALLOC(pair = rbli_alloc(c->ctx, k->vertex_count, sizeof *pair));
     memset(pair, 0xff, k->vertex_count * sizeof *pair);
-    for (size_t f = 0; f < k->facet_count; f++) {
+    for (size_t t = 0; t < c->touched.count; t++) {
+        size_t f = (size_t)c->touched.data[t];
         const int32_t *loop = k->facet_vertices + k->facet_start[f];
         int32_t count = k->facet_start[f + 1] - k->facet_start[f];
         for (int32_t i = 0; i < count; i++) {
@@ -605,7 +651,7 @@ static rbl_status drop_straight_vertices(contraction *c, bool *changed)
         }
         RBL_TRY(emit_loop(c, f));
     }
-    RBL_TRY(rbli_facet_list_move(c->ctx, &c->out, k));
+    RBL_TRY(move_facets(c));
 done:
     rbli_free(c->ctx, pair);
     return status;
@@ -644,6 +690,7 @@ done:
     rbli_free(ctx, c.place);
     rbli_free(ctx, c.loop.data);
     rbli_free(ctx, c.stack.data);
+    rbli_free(ctx, c.touched.data);
     rbli_facet_list_free(ctx, &c.out);
     return status;
 }

@@ -18,6 +18,9 @@ typedef struct rbli_facet_list {
 /// Appends a facet. @return RBL_OK · RBL_ERR_NO_MEMORY · RBL_ERR_LIMIT (more than 2^31 loop entries)
 rbl_status rbli_facet_list_add(rbl_context *ctx, rbli_facet_list *list, const int32_t *vertices, size_t count,
     int32_t negative, int32_t positive, int32_t origin);
+/// Appends facets begin … end − 1 of another list. @return as above
+rbl_status rbli_facet_list_append(
+    rbl_context *ctx, rbli_facet_list *list, const rbli_facet_list *from, size_t begin, size_t end);
 void rbli_facet_list_free(rbl_context *ctx, rbli_facet_list *list);
 /// Replaces the facets of `complex` by the list, which becomes empty. @return RBL_OK · RBL_ERR_NO_MEMORY
 rbl_status rbli_facet_list_move(rbl_context *ctx, rbli_facet_list *list, rbli_cell_complex *complex);

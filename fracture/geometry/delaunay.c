@@ -4,6 +4,7 @@
 #include "fracture/geometry/delaunay.h"
 
 #include "fracture/base/alloc.h"
+#include "fracture/base/threads.h"
 
 enum { POLL = 1 << 15 }; /* tetrahedra between looks at the request to cancel */
 
@@ -236,6 +237,25 @@ static uint64_t round_of(uint64_t index, int round_count)
     return level >= round_count ? 0 : (uint64_t)(round_count - level);
 }
 
+typedef struct key_job {
+    const double (*points)[3];
+    double half_extent;
+    int round_count;
+    keyed_point *keys;
+} key_job;
+
+static rbl_status key_range(rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
+{
+    (void)ctx;
+    (void)block;
+    (void)worker;
+    const key_job *job = user;
+    for (size_t i = begin; i < end; i++)
+        job->keys[i] = (keyed_point){
+            round_of(i, job->round_count) << 57 | hilbert_key(job->points[i], job->half_extent), (int32_t)i};
+    return RBL_OK;
+}
+
 static rbl_status insertion_order(
     rbl_context *ctx, const double (*points)[3], size_t count, double half_extent, keyed_point **out)
 {
@@ -248,9 +268,13 @@ static rbl_status insertion_order(
     int round_count = 0;
     while (count >> round_count > 64)
         round_count++;
-    for (size_t i = 0; i < count; i++)
-        a[i] =
-            (keyed_point){round_of(i, round_count) << 57 | hilbert_key(points[i], half_extent), (int32_t)i};
+    key_job job = {points, half_extent, round_count, a};
+    rbl_status status = rbli_parallel_for(ctx, count, 1024, key_range, &job);
+    if (status != RBL_OK) {
+        rbli_free(ctx, a);
+        rbli_free(ctx, b);
+        return status;
+    }
     for (int shift = 0; shift < 64; shift += 8) { /* stable radix sort */
         if (rbli_cancelled(ctx)) {
             rbli_free(ctx, a);

@@ -31,7 +31,7 @@ typedef struct rbli_delaunay {
 /// on it, only
 ///                     the numbering of tetrahedra
 /// @return RBL_OK · RBL_ERR_NO_MEMORY · RBL_ERR_CANCELLED · RBL_ERR_LIMIT (more than 100,000,000 points)
-/// Threads: reentrant, runs on the caller's. Deterministic. Cost: O(n log n) expected.
+/// Threads: reentrant; inserts on the caller's. Deterministic. Cost: O(n log n) expected.
 rbl_status rbli_delaunay_create(rbl_context *ctx, const double (*points)[3], size_t point_count,
     const int32_t *rank, double ghost_distance, const int32_t *order, rbli_delaunay **out);
 void rbli_delaunay_destroy(rbl_context *ctx, rbli_delaunay *delaunay); /* NULL is fine */

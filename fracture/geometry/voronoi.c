@@ -323,14 +323,27 @@ static int index_of(const int32_t list[4], int32_t value)
     return list[0] == value ? 0 : list[1] == value ? 1 : list[2] == value ? 2 : 3;
 }
 
+/// The facets of a run of tetrahedra: those of edges that no tetrahedron before the run has.
+typedef struct ring_block {
+    rbli_facet_list list;
+    char apart[128]; /* no cache line is in two of them */
+} ring_block;
+
+typedef struct ring_job {
+    const voronoi *v;
+    uint8_t *done; /* [tetrahedron_count] edges whose facets are made, by their numbers */
+    ring_block *blocks;
+} ring_job;
+
 /// Collects the ring of tetrahedra around an edge, counter-clockwise seen from its second vertex, and marks
-/// it done in each of them.
-static rbl_status collect_ring(
-    const voronoi *v, uint8_t *done, int32_t first, int edge, int32_t *ring, size_t capacity, size_t *count)
+/// it done in those from `begin` to `end` − 1. @return whether the first is the lowest
+static bool collect_ring(const ring_job *job, size_t begin, size_t end, int32_t first, int edge,
+    int32_t *ring, size_t capacity, size_t *count)
 {
-    const rbli_tetrahedron *tets = v->delaunay->tetrahedra;
+    const rbli_tetrahedron *tets = job->v->delaunay->tetrahedra;
     int32_t current = first;
     int cross = edge_corners[edge][2], kept = edge_corners[edge][3];
+    bool lowest = true;
     *count = 0;
     do {
         const rbli_tetrahedron *tet = &tets[current];
@@ -340,7 +353,9 @@ static rbl_status collect_ring(
                 if (i < 0) i = s;
                 j = s;
             }
-        done[current] |= (uint8_t)(1 << edge_number[i][j]);
+        if ((size_t)current >= begin && (size_t)current < end)
+            job->done[current] |= (uint8_t)(1 << edge_number[i][j]);
+        lowest &= current >= first;
         if (*count < capacity) ring[*count] = current;
         ++*count;
         int32_t next = tet->n[cross], pivot = tet->v[kept];
@@ -348,43 +363,72 @@ static rbl_status collect_ring(
         kept = index_of(tets[next].n, current);
         current = next;
     } while (current != first);
-    return RBL_OK;
+    return lowest;
 }
 
-static rbl_status make_facets(voronoi *v)
+static rbl_status ring_range(rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
 {
+    (void)worker;
     rbl_status status = RBL_OK;
+    const ring_job *job = user;
+    const voronoi *v = job->v;
+    const rbli_delaunay *d = v->delaunay;
     rbli_facet_list list = {0};
     RBLI_ARRAY(int32_t) ring = {0};
-    const rbli_delaunay *d = v->delaunay;
-    uint8_t *done = rbli_calloc(v->ctx, d->tetrahedron_count, 1);
-    RBL_TRY_ALLOC(done);
-    RBL_TRY(rbli_array_reserve(v->ctx, &ring, 64));
-    size_t facets = d->tetrahedron_count + v->count + 64; /* by Euler, about edges */
-    RBL_TRY(rbli_array_reserve(v->ctx, &list.start, facets + 1));
-    RBL_TRY(rbli_array_reserve(v->ctx, &list.cells, 2 * facets));
-    RBL_TRY(rbli_array_reserve(v->ctx, &list.origin, facets));
-    RBL_TRY(rbli_array_reserve(v->ctx, &list.vertices, 6 * d->tetrahedron_count));
-    for (size_t t = 0; t < d->tetrahedron_count; t++)
+    RBL_TRY(rbli_array_reserve(ctx, &ring, 64));
+    size_t count = end - begin, facets = count + count / 4 + 64; /* by Euler, about edges */
+    RBL_TRY(rbli_array_reserve(ctx, &list.start, facets + 1));
+    RBL_TRY(rbli_array_reserve(ctx, &list.cells, 2 * facets));
+    RBL_TRY(rbli_array_reserve(ctx, &list.origin, facets));
+    RBL_TRY(rbli_array_reserve(ctx, &list.vertices, 6 * count));
+    for (size_t t = begin; t < end; t++)
         for (int e = 0; e < 6; e++) {
-            if (done[t] >> e & 1) continue;
+            if (job->done[t] >> e & 1) continue;
             int32_t a = d->tetrahedra[t].v[edge_corners[e][0]], b = d->tetrahedra[t].v[edge_corners[e][1]];
             int32_t negative = a < (int32_t)v->count ? a : -1, positive = b < (int32_t)v->count ? b : -1;
             if (negative < 0 && positive < 0) continue;
-            size_t count;
-            RBL_TRY(collect_ring(v, done, (int32_t)t, e, ring.data, ring.capacity, &count));
+            bool lowest = collect_ring(job, begin, end, (int32_t)t, e, ring.data, ring.capacity, &count);
+            if (!lowest) continue; /* made by a run before */
             if (count > ring.capacity) {
-                RBL_TRY(rbli_array_reserve(v->ctx, &ring, count));
-                RBL_TRY(collect_ring(v, done, (int32_t)t, e, ring.data, ring.capacity, &count));
+                RBL_TRY(rbli_array_reserve(ctx, &ring, count));
+                collect_ring(job, begin, end, (int32_t)t, e, ring.data, ring.capacity, &count);
             }
             RBL_TRY(rbli_facet_list_add(
-                v->ctx, &list, ring.data, count, negative, positive, (int32_t)list.origin.count));
+                ctx, &list, ring.data, count, negative, positive, (int32_t)list.origin.count));
         }
-    RBL_TRY(rbli_facet_list_move(v->ctx, &list, v->k));
+    job->blocks[block].list = list;
+    list = (rbli_facet_list){0};
 done:
-    rbli_facet_list_free(v->ctx, &list);
-    rbli_free(v->ctx, ring.data);
-    rbli_free(v->ctx, done);
+    rbli_facet_list_free(ctx, &list);
+    rbli_free(ctx, ring.data);
+    return status;
+}
+
+/// The facets of all runs, one after another. They do not depend on how tetrahedra are cut into runs, but an
+/// edge's ring is walked once for each run that has a part of it: one thread makes one run.
+static rbl_status make_facets(voronoi *v)
+{
+    enum { RUNS_A_WORKER = 2 };
+    rbl_status status = RBL_OK;
+    size_t count = v->delaunay->tetrahedron_count, workers = (size_t)rbli_worker_count(v->ctx);
+    size_t runs = workers > 1 ? RUNS_A_WORKER * workers : 1, grain = (count + runs - 1) / runs;
+    ring_job job = {.v = v};
+    RBL_TRY_ALLOC(job.done = rbli_calloc(v->ctx, count, 1));
+    RBL_TRY_ALLOC(job.blocks = rbli_calloc(v->ctx, runs, sizeof *job.blocks));
+    RBL_TRY(rbli_parallel_for(v->ctx, count, grain, ring_range, &job));
+    rbli_facet_list *all = &job.blocks[0].list;
+    for (size_t i = 1; i < runs; i++) {
+        const rbli_facet_list *list = &job.blocks[i].list;
+        if (list->origin.count) RBL_TRY(rbli_facet_list_append(v->ctx, all, list, 0, list->origin.count));
+    }
+    for (size_t f = 0; f < all->origin.count; f++)
+        all->origin.data[f] = (int32_t)f;
+    RBL_TRY(rbli_facet_list_move(v->ctx, all, v->k));
+done:
+    for (size_t i = 0; job.blocks && i < runs; i++)
+        rbli_facet_list_free(v->ctx, &job.blocks[i].list);
+    rbli_free(v->ctx, job.blocks);
+    rbli_free(v->ctx, job.done);
     return status;
 }
 
