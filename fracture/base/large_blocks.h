@@ -2,7 +2,8 @@
 #define RUBBLE_BASE_LARGE_BLOCKS_H
 
 /// Large blocks of the default allocator. Evaluations take and free arrays of megabytes all the time; the C
-/// library gives them back to the system, which clears their pages again when the next array needs them.
+/// library gives them back to the system, which clears their pages again when the next array needs them. Where a block
+/// fits into no hole between others, holes give as many pages back as it takes: the process does not hold both.
 
 #include <stdbool.h>
 #include <stddef.h>
