@@ -352,7 +352,7 @@ rbl_status cut_prepare_complex(rbl_context *ctx, cut_state *state);
 /// Labels the vertices that surely lie in one cell, and makes the tree over the triangles that may be cut.
 rbl_status cut_settle(rbl_context *ctx, cut_state *state);
 rbl_status cut_flood(rbl_context *ctx, cut_state *state);
-/// What spreads from vertex to vertex: cut_spread_labels, cut_wind_vertices and cut_find_twins side by side, then
+/// What spreads from vertex to vertex: cut_spread_labels and cut_wind_vertices side by side; then cut_find_twins and
 /// cut_place_nodes.
 rbl_status cut_label_all(rbl_context *ctx, cut_state *state);
 /// Cells of the mesh's vertices.

@@ -2,14 +2,22 @@
 /// vertex's own source coordinates, so that the edge between the two has length zero exactly and can be
 /// collapsed.
 
+#include <stdatomic.h>
+
 #include "fracture/base/alloc.h"
 #include "fracture/geometry/cut_internal.h"
 
-typedef struct twin_table {
-    const double (*points)[3];
-    int32_t *slots; /* complex point, or −1 */
+enum { POINT_GRAIN = 8192, NO_TWIN = -1 };
+
+/// All threads fill the table at once, with open addressing: where a point lies depends on who came first, what is
+/// found does not.
+typedef struct twin_search {
+    cut_state *state;
+    _Atomic(int32_t) *slots; /* complex point, the last of equal ones, or −1 */
     size_t mask;
-} twin_table;
+    _Atomic(uint32_t)
+        *twins; /* [complex vertices] the first mesh vertex at the same grid point, or NO_TWIN */
+} twin_search;
 
 /// Coordinates are whole numbers below 2^53 in size, so sums of their multiples tell points apart well enough.
 static size_t hash_point(const double p[3])
@@ -20,50 +28,107 @@ static size_t hash_point(const double p[3])
     return (size_t)((x ^ x >> 32) * 0x9e3779b97f4a7c15u >> 24);
 }
 
-/// The slot of an equal point, or the free slot for it.
-static int32_t *find_slot(const twin_table *t, const double p[3])
+static bool is_at(const twin_search *t, int32_t point, const double p[3])
 {
-    size_t at = hash_point(p) & t->mask;
-    while (t->slots[at] >= 0 && memcmp(t->points[t->slots[at]], p, sizeof(double[3])) != 0)
-        at = (at + 1) & t->mask;
-    return &t->slots[at];
+    return memcmp(t->state->points[point], p, sizeof(double[3])) == 0;
+}
+
+static void insert_point(const twin_search *t, int32_t point)
+{
+    const double *p = t->state->points[point];
+    for (size_t at = hash_point(p) & t->mask;; at = (at + 1) & t->mask) {
+        int32_t there = -1;
+        if (atomic_compare_exchange_strong_explicit(
+                &t->slots[at], &there, point, memory_order_relaxed, memory_order_relaxed))
+            return;
+        if (!is_at(t, there, p)) continue;
+        while (there < point && !atomic_compare_exchange_weak_explicit(&t->slots[at], &there, point,
+                                    memory_order_relaxed, memory_order_relaxed)) {
+        }
+        return;
+    }
+}
+
+/// −1 where there is none.
+static int32_t find_point(const twin_search *t, const double p[3])
+{
+    for (size_t at = hash_point(p) & t->mask;; at = (at + 1) & t->mask) {
+        int32_t there = atomic_load_explicit(&t->slots[at], memory_order_relaxed);
+        if (there < 0 || is_at(t, there, p)) return there;
+    }
+}
+
+static rbl_status insert_block(
+    rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
+{
+    (void)ctx;
+    (void)block;
+    (void)worker;
+    const twin_search *t = user;
+    for (size_t k = begin; k < end; k++)
+        insert_point(t, (int32_t)(t->state->mesh_view->vertex_count + k));
+    return RBL_OK;
+}
+
+/// A vertex of the complex that the output shows beside a mesh vertex has facets that cut its triangles.
+static rbl_status search_block(
+    rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
+{
+    (void)ctx;
+    (void)block;
+    (void)worker;
+    const twin_search *t = user;
+    const cut_state *s = t->state;
+    for (size_t i = begin; i < end; i++)
+        for (int corner = 0; corner < 3; corner++) {
+            int32_t vertex = s->mesh_view->triangles[s->cut_triangles[i].triangle][corner];
+            int32_t point = find_point(t, s->points[vertex]);
+            if (point < 0) continue;
+            _Atomic(uint32_t) *twin = &t->twins[(size_t)point - s->mesh_view->vertex_count];
+            uint32_t first = atomic_load_explicit(twin, memory_order_relaxed);
+            while ((uint32_t)vertex < first &&
+                   !atomic_compare_exchange_weak_explicit(
+                       twin, &first, (uint32_t)vertex, memory_order_relaxed, memory_order_relaxed)) {
+            }
+        }
+    return RBL_OK;
+}
+
+static rbl_status source_block(
+    rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
+{
+    (void)ctx;
+    (void)block;
+    (void)worker;
+    const twin_search *t = user;
+    cut_state *s = t->state;
+    for (size_t k = begin; k < end; k++) {
+        uint32_t twin = atomic_load_explicit(&t->twins[k], memory_order_relaxed);
+        if (twin != (uint32_t)NO_TWIN)
+            memcpy(s->complex_sources[k], s->mesh_view->positions[twin], sizeof *s->complex_sources);
+        else
+            rbli_grid_unsnap(&s->grid, s->points[s->mesh_view->vertex_count + k], s->complex_sources[k]);
+    }
+    return RBL_OK;
 }
 
 rbl_status cut_find_twins(rbl_context *ctx, cut_state *s)
 {
     rbl_status status = RBL_OK;
-    size_t mesh_count = s->mesh_view->vertex_count, count = s->complex_view->vertex_count, capacity = 16;
+    size_t count = s->complex_view->vertex_count, capacity = 16;
     while (capacity < 4 * count) /* most points that are looked for are not there */
         capacity *= 2;
-    twin_table table = {(const double(*)[3])s->points, NULL, capacity - 1};
-    int32_t *twins = NULL; /* mesh vertex at the same grid point, or −1 */
-    RBL_TRY_ALLOC(twins = rbli_alloc(ctx, count, sizeof *twins));
+    twin_search t = {.state = s, .mask = capacity - 1};
+    RBL_TRY_ALLOC(t.twins = rbli_alloc(ctx, count, sizeof *t.twins));
     RBL_TRY_ALLOC(s->complex_sources = rbli_alloc(ctx, count, sizeof *s->complex_sources));
-    RBL_TRY_ALLOC(table.slots = rbli_alloc(ctx, capacity, sizeof *table.slots));
-    for (size_t i = 0; i < capacity; i++)
-        table.slots[i] = -1;
-    for (size_t k = 0; k < count; k++) {
-        twins[k] = -1;
-        *find_slot(&table, s->points[mesh_count + k]) = (int32_t)(mesh_count + k);
-    }
-    /* A vertex of the complex that the output shows beside a mesh vertex has facets that cut its triangles.
-     */
-    for (size_t i = 0; i < s->cut_triangle_count; i++)
-        for (int corner = 0; corner < 3; corner++) {
-            int32_t vertex = s->mesh_view->triangles[s->cut_triangles[i].triangle][corner];
-            int32_t point = *find_slot(&table, s->points[vertex]);
-            if (point < 0) continue;
-            int32_t *twin = &twins[(size_t)point - mesh_count];
-            if (*twin < 0 || vertex < *twin) *twin = vertex;
-        }
-    for (size_t k = 0; k < count; k++) {
-        if (twins[k] >= 0)
-            memcpy(s->complex_sources[k], s->mesh_view->positions[twins[k]], sizeof *s->complex_sources);
-        else
-            rbli_grid_unsnap(&s->grid, s->points[mesh_count + k], s->complex_sources[k]);
-    }
+    RBL_TRY_ALLOC(t.slots = rbli_alloc(ctx, capacity, sizeof *t.slots));
+    RBL_TRY(cut_fill(ctx, (void *)t.slots, 0xff, capacity * sizeof *t.slots));
+    RBL_TRY(cut_fill(ctx, (void *)t.twins, 0xff, count * sizeof *t.twins));
+    RBL_TRY(rbli_parallel_for(ctx, count, POINT_GRAIN, insert_block, &t));
+    RBL_TRY(rbli_parallel_for(ctx, s->cut_triangle_count, POINT_GRAIN, search_block, &t));
+    RBL_TRY(rbli_parallel_for(ctx, count, POINT_GRAIN, source_block, &t));
 done:
-    rbli_free(ctx, twins);
-    rbli_free(ctx, table.slots);
+    rbli_free(ctx, (void *)t.twins);
+    rbli_free(ctx, (void *)t.slots);
     return status;
 }
