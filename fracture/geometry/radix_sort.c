@@ -1,4 +1,4 @@
-/// Least significant digit first, eight bits a pass; all histograms are taken in one look. Many pairs are first dealt
+/// Least significant digit first, eight bits a pass; the histograms are taken in one look. Many pairs are first dealt
 /// out by their highest digit, so that the other passes stay within parts that a cache holds.
 
 #include "fracture/geometry/radix_sort.h"
@@ -20,11 +20,17 @@ enum {
     DEALT = 1 << 16, /* as many and more do not fit into a cache with their scratch memory */
 };
 
-static void count_digits(const rbli_keyed *pairs, size_t count, uint32_t histogram[8][256])
+static void count_digits(const rbli_keyed *pairs, size_t count, int digits, uint32_t histogram[8][256])
 {
     for (size_t i = 0; i < count; i++)
-        for (int digit = 0; digit < 8; digit++)
+        for (int digit = 0; digit < digits; digit++)
             histogram[digit][pairs[i].key >> (8 * digit) & 255]++;
+}
+
+static void count_digit(const rbli_keyed *pairs, size_t count, int digit, uint32_t counts[256])
+{
+    for (size_t i = 0; i < count; i++)
+        counts[pairs[i].key >> (8 * digit) & 255]++;
 }
 
 static void scatter(const rbli_keyed *from, size_t count, int digit, uint32_t place[256], rbli_keyed *to)
@@ -49,14 +55,14 @@ static void places_of(uint32_t counts[256])
     }
 }
 
-/// @param ctx NULL: cannot be cancelled
+/// The lowest digits. @param ctx NULL: cannot be cancelled
 static rbl_status count_all(
-    const rbl_context *ctx, const rbli_keyed *pairs, size_t count, uint32_t histogram[8][256])
+    const rbl_context *ctx, const rbli_keyed *pairs, size_t count, int digits, uint32_t histogram[8][256])
 {
-    memset(histogram, 0, 8 * sizeof *histogram);
+    memset(histogram, 0, (size_t)digits * sizeof *histogram);
     for (size_t i = 0; i < count; i += CHUNK) {
         if (ctx && rbli_cancelled(ctx)) return RBL_ERR_CANCELLED;
-        count_digits(pairs + i, chunk_at(i, count), histogram);
+        count_digits(pairs + i, chunk_at(i, count), digits, histogram);
     }
     return RBL_OK;
 }
@@ -82,11 +88,14 @@ static rbl_status sort_digits(const rbl_context *ctx, rbli_keyed *from, rbli_key
 }
 
 /// Deals out by the highest digit that differs, then sorts each part by the digits below.
-static rbl_status sort_parts(const rbl_context *ctx, rbli_keyed *pairs, rbli_keyed *scratch, size_t count,
-    uint32_t histogram[8][256], int highest)
+static rbl_status sort_parts(
+    const rbl_context *ctx, rbli_keyed *pairs, rbli_keyed *scratch, size_t count, int highest)
 {
-    uint32_t ends[256], part[8][256];
-    memcpy(ends, histogram[highest], sizeof ends);
+    uint32_t ends[256] = {0}, part[8][256];
+    for (size_t i = 0; i < count; i += CHUNK) {
+        if (ctx && rbli_cancelled(ctx)) return RBL_ERR_CANCELLED;
+        count_digit(pairs + i, chunk_at(i, count), highest, ends);
+    }
     places_of(ends);
     for (size_t i = 0; i < count; i += CHUNK) {
         if (ctx && rbli_cancelled(ctx)) return RBL_ERR_CANCELLED;
@@ -100,7 +109,7 @@ static rbl_status sort_parts(const rbl_context *ctx, rbli_keyed *pairs, rbli_key
             memcpy(pairs + begin, scratch + begin, size * sizeof *pairs);
             continue;
         }
-        rbl_status status = count_all(ctx, scratch + begin, size, part);
+        rbl_status status = count_all(ctx, scratch + begin, size, highest, part);
         if (status == RBL_OK)
             status = sort_digits(ctx, scratch + begin, pairs + begin, size, part, highest, pairs + begin);
         if (status != RBL_OK) return status;
@@ -112,17 +121,21 @@ static rbl_status sort_parts(const rbl_context *ctx, rbli_keyed *pairs, rbli_key
 static rbl_status sort(const rbl_context *ctx, rbli_keyed *pairs, rbli_keyed *scratch, size_t count)
 {
     uint32_t histogram[8][256];
-    int highest = 7;
+    uint64_t differing = 0;
     if (count < INSERTED) {
         insertion_sort(pairs, count);
         return RBL_OK;
     }
-    rbl_status status = count_all(ctx, pairs, count, histogram);
-    if (status != RBL_OK) return status;
-    while (highest > 0 && histogram[highest][pairs[0].key >> (8 * highest) & 255] == count)
-        highest--;
-    if (count >= DEALT && highest > 1) return sort_parts(ctx, pairs, scratch, count, histogram, highest);
-    return sort_digits(ctx, pairs, scratch, count, histogram, 8, pairs);
+    for (size_t begin = 0; begin < count; begin += CHUNK) {
+        if (ctx && rbli_cancelled(ctx)) return RBL_ERR_CANCELLED;
+        for (size_t i = begin, end = begin + chunk_at(begin, count); i < end; i++)
+            differing |= pairs[i].key ^ pairs[0].key;
+    }
+    if (differing == 0) return RBL_OK;
+    int highest = (63 - __builtin_clzll(differing)) / 8;
+    if (count >= DEALT && highest > 1) return sort_parts(ctx, pairs, scratch, count, highest);
+    rbl_status status = count_all(ctx, pairs, count, highest + 1, histogram);
+    return status == RBL_OK ? sort_digits(ctx, pairs, scratch, count, histogram, highest + 1, pairs) : status;
 }
 
 void rbli_radix_sort(rbli_keyed *pairs, rbli_keyed *scratch, size_t count)
