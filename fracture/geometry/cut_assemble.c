@@ -12,7 +12,7 @@ enum {
     LABEL_GRAIN = 32768,
     CAP_GRAIN = 4096,
     WAVE_CELLS = 128,     /* for one thread; what they hold stays in the caches */
-    CELLS_A_WORKER = 512, /* for several: they wait for one another twice a wave */
+    CELLS_A_WORKER = 128, /* for several: they wait for one another twice a wave */
 };
 
 typedef struct piece_record {

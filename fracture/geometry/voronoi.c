@@ -2,6 +2,7 @@
 /// (CUT.md, K).
 
 #include <math.h>
+#include <stdatomic.h>
 
 #include "fracture/base/threads.h"
 #include "fracture/geometry/complex_edit.h"
@@ -247,19 +248,38 @@ done:
     return status;
 }
 
-static bool has_close_sites(const voronoi *v)
+typedef struct closeness {
+    const voronoi *v;
+    atomic_bool found;
+} closeness;
+
+static rbl_status close_range(
+    rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
 {
+    (void)ctx;
+    (void)block;
+    (void)worker;
+    closeness *c = user;
+    const voronoi *v = c->v;
     double limit = merge_distance(v) * merge_distance(v);
-    const rbli_delaunay *d = v->delaunay;
-    for (size_t t = 0; t < d->tetrahedron_count; t++) {
-        const int32_t *p = d->tetrahedra[t].v;
+    bool found = false;
+    for (size_t t = begin; t < end; t++) {
+        const int32_t *p = v->delaunay->tetrahedra[t].v;
         for (int i = 0; i < 4; i++)
             for (int j = 0; j < i; j++)
-                if (p[i] < (int32_t)v->count && p[j] < (int32_t)v->count &&
-                    squared_distance(v->points[p[i]], v->points[p[j]]) < limit)
-                    return true;
+                found |= p[i] < (int32_t)v->count && p[j] < (int32_t)v->count &&
+                         squared_distance(v->points[p[i]], v->points[p[j]]) < limit;
     }
-    return false;
+    if (found) atomic_store(&c->found, true);
+    return RBL_OK;
+}
+
+static rbl_status find_close_sites(voronoi *v, bool *found)
+{
+    closeness c = {.v = v};
+    rbl_status status = rbli_parallel_for(v->ctx, v->delaunay->tetrahedron_count, 8192, close_range, &c);
+    *found = atomic_load(&c.found);
+    return status;
 }
 
 /// Triangulates, after merging what is too close: neighbours in the triangulation tell, so ordinary sites
@@ -272,7 +292,9 @@ static rbl_status triangulate(voronoi *v)
     if (!equal) {
         RBL_TRY(rbli_delaunay_create(v->ctx, (const double(*)[3])v->points, v->count, v->rank,
             v->grid.ghost_distance, NULL, &v->delaunay));
-        if (!has_close_sites(v)) return RBL_OK;
+        bool close;
+        RBL_TRY(find_close_sites(v, &close));
+        if (!close) return RBL_OK;
         rbli_delaunay_destroy(v->ctx, v->delaunay);
         v->delaunay = NULL;
     }
