@@ -34,8 +34,11 @@ typedef struct rbli_evaluation {
     bool **skips; /* [node_count] by graph index: for each of a node's connections, whether it does without;
                      NULL: it needs all */
     bool *ends; /* [node_count] by graph index: what the host may ask for first: nothing is connected to it */
-    bool whole; /* files_only found something damaged: results are read whole from the cache folder */
-    size_t only; /* the node that is asked for, in the graph; SIZE_MAX: all */
+    _Atomic(uint32_t)
+        *waiting; /* [needed_count] by run index, files_only: nodes that have yet to take its outputs;
+                                   NULL: outputs stay */
+    bool whole;   /* files_only found something damaged: results are read whole from the cache folder */
+    size_t only;  /* the node that is asked for, in the graph; SIZE_MAX: all */
 } rbli_evaluation;
 
 typedef struct rbli_demand rbli_demand;
@@ -134,6 +137,9 @@ rbli_result *rbli_work_find_on_disk(
 void rbli_work_put_on_disk(rbli_evaluation *e, rbli_node_work *w, rbli_hash key, const rbli_result *result);
 /// Hands on, as notes, what the cache folder said in a context's messages; destroys these (NULL is fine).
 void rbli_work_tell_notes(rbli_evaluation *e, const rbli_node_work *w, rbl_context *ctx);
+/// Frees collections among the outputs that nothing else keeps, once nobody needs them. What is known of them without
+/// looking inside stays; unpacking one begins the run again. Without memory they stay.
+void rbli_entry_let_go(rbli_evaluation *e, rbli_run_node *entry);
 /// Takes a result out of both caches.
 void rbli_work_reject(rbli_evaluation *e, rbli_node_work *w, rbli_hash key, const char *why);
 /// Unpacks the inputs, or the outputs. One whose checksums are right and that still is no collection was not

@@ -70,6 +70,26 @@ void rbli_work_reject(rbli_evaluation *e, rbli_node_work *w, rbli_hash key, cons
     rbli_work_tell_notes(e, w, &ctx);
 }
 
+void rbli_entry_let_go(rbli_evaluation *e, rbli_run_node *entry)
+{
+    rbli_result *result = entry->result;
+    if (!result || atomic_load(&result->references) != 1) return;
+    rbl_context ctx = e->engine->base;
+    rbli_packed gone = {0};
+    if (rbli_blob_create_on_file(&ctx, "", &gone.blob) != RBL_OK) return;
+    for (size_t i = 0; i < result->output_count; i++) {
+        rbl_value *value = result->outputs[i], *husk;
+        if (!value || rbl_value_get_kind(value) != RBL_VALUE_COLLECTION || rbli_value_was_packed(value))
+            continue;
+        gone.hash = rbli_value_hash(value);
+        gone.unpacked_bytes = rbli_value_bytes(value);
+        if (rbli_value_create_packed(&ctx, &gone, &husk) != RBL_OK) continue;
+        result->outputs[i] = husk;
+        rbl_value_release(value);
+    }
+    rbli_blob_release(gone.blob);
+}
+
 /// Others may need what was read, too.
 static void put_in_memory(rbli_evaluation *e, const rbli_run_node *node)
 {

@@ -79,6 +79,34 @@ static void evaluate_node(rbli_evaluation *e, uint32_t index, rbli_task_set *tas
     if (!e->dry) send_event(e, RBL_EVENT_NODE_ENDS, index);
 }
 
+/// Counts, for each node of the run, the connections through which others have yet to take its outputs. Nodes that
+/// write files take theirs when all has run.
+static rbl_status count_waiting(rbli_evaluation *e, rbl_context *ctx)
+{
+    if (!e->options->files_only || e->options->checked || e->whole || e->distrust || e->given || e->dry)
+        return RBL_OK;
+    e->waiting = rbli_calloc(ctx, e->needed_count + 1, sizeof *e->waiting);
+    if (!e->waiting) return RBL_ERR_NO_MEMORY;
+    for (uint32_t i = 0; i < e->needed_count; i++) {
+        const rbli_graph_node *node = &e->graph->nodes[e->graph_index[i]];
+        for (uint32_t k = 0; k < node->ref_count; k++)
+            atomic_fetch_add_explicit(&e->waiting[e->run_index[node->refs[k].node]], 1, memory_order_relaxed);
+    }
+    return RBL_OK;
+}
+
+/// Lets go of what a node was the last to need.
+static void let_inputs_go(rbli_evaluation *e, const rbli_graph_node *node)
+{
+    if (!e->waiting || node->type->desc->deliver) return;
+    for (uint32_t k = 0; k < node->ref_count; k++) {
+        uint32_t from = e->run_index[node->refs[k].node];
+        bool last = atomic_fetch_sub_explicit(&e->waiting[from], 1, memory_order_acq_rel) == 1;
+        if (last && !e->run->nodes[from].desc->deliver) /* hosts look at what was written */
+            rbli_entry_let_go(e, &e->run->nodes[from]);
+    }
+}
+
 /// The nodes of one round.
 typedef struct round {
     rbli_evaluation *e;
@@ -89,6 +117,7 @@ static void evaluate_task(rbl_context *ctx, size_t task, void *user)
 {
     const round *r = user;
     evaluate_node(r->e, r->nodes[task], ctx->tasks);
+    let_inputs_go(r->e, &r->e->graph->nodes[r->e->graph_index[r->nodes[task]]]);
 }
 
 /// Evaluates the nodes run[i], `count` of them, each behind those of them that it needs.
@@ -152,6 +181,7 @@ rbl_status rbli_evaluation_run_nodes(rbli_evaluation *e, rbli_task_set *outer)
     rbli_demand *demand = NULL;
     bool *run = rbli_calloc(&ctx, e->graph->node_count + 1, sizeof *run);
     RBL_TRY_ALLOC(run);
+    RBL_TRY(count_waiting(e, &ctx));
     RBL_TRY(rbli_demand_create(e, e->only, &demand));
     for (size_t count;;) {
         RBL_TRY(rbli_demand_next(e, demand, run, &count));
@@ -161,6 +191,8 @@ rbl_status rbli_evaluation_run_nodes(rbli_evaluation *e, rbli_task_set *outer)
     rbli_demand_end(e, demand);
 done:
     rbli_demand_destroy(e, demand);
+    rbli_free(&ctx, (void *)e->waiting);
+    e->waiting = NULL;
     rbli_free(&ctx, run);
     for (uint32_t i = 0; i < e->needed_count; i++) {
         const rbl_node_report *report = &e->run->nodes[i].report;

@@ -346,9 +346,9 @@ typedef struct rbl_evaluate_options {
     void *user;
     bool trace;      /* record what ran when and on which thread, for rbl_run_trace_json */
     bool files_only; /* the run is asked for its files, reports and messages alone: what comes from the cache
-                        folder is read when something needs it. Collections of the run that something else is
-                        connected to, or that files were written from, may then be missing (NULL) when a file of
-                        the cache turns out to be damaged or gone after the run. */
+                        folder is read when something needs it, and what no cache keeps is freed when all that
+                        need it have run. Collections of the run that something else is connected to, or that
+                        files were written from, may then be missing (NULL). */
 } rbl_evaluate_options;
 
 RBL_API void rbl_evaluate_options_init(rbl_evaluate_options *options);

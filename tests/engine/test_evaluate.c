@@ -612,6 +612,55 @@ static void faulty_nodes_are_told_about(void **state)
     rbl_engine_destroy(engine);
 }
 
+/// What only the run keeps goes as soon as the last node that needs it has run; its hash stays.
+static void a_run_for_its_files_lets_go_of_what_is_used_up(void **state)
+{
+    (void)state;
+    const char *text =
+        "{\"rubble\": 1, \"nodes\": {\"a\": {\"type\": \"test.Collection\"},"
+        "\"b\": {\"type\": \"test.Collection\", \"in\": {\"collection\": \"a\"}, \"params\": {\"name\": "
+        "\"x\"}},"
+        "\"c\": {\"type\": \"test.Collection\", \"in\": {\"collection\": \"a\"}, \"params\": {\"name\": "
+        "\"y\"}},"
+        "\"d\": {\"type\": \"test.Collection\", \"in\": {\"collection\": \"b\"}, \"params\": {\"name\": "
+        "\"z\"}}}}";
+    static const char *const names[] = {"a", "b", "c", "d"};
+    for (int threads = 1; threads <= 2; threads++) {
+        rbl_engine_options engine_options;
+        rbl_engine *engine = NULL;
+        rbl_engine_options_init(&engine_options);
+        engine_options.thread_count = threads;
+        assert_int_equal(rbl_engine_create(&engine_options, &engine), RBL_OK);
+        assert_int_equal(register_test_nodes(engine), RBL_OK);
+        rbl_graph *graph = load_graph(engine, text);
+        rbl_evaluate_options options;
+        rbl_evaluate_options_init(&options);
+        rbl_run *runs[3] = {NULL};
+        for (int way = 0; way < 3; way++) {
+            options.files_only = way > 0;
+            options.no_cache = way < 2;
+            assert_int_equal(rbl_evaluate(graph, &options, &runs[way]), RBL_OK);
+            assert_int_equal(rbl_messages_count(rbl_run_messages(runs[way])), 0);
+            for (size_t i = 0; i < 4; i++) {
+                const rbl_value *value = rbl_run_value(runs[way], names[i]);
+                bool used_up = way == 1 && i < 2;
+                assert_true(rbli_hash_equal(
+                    rbli_value_hash(value), rbli_value_hash(rbl_run_value(runs[0], names[i]))));
+                assert_true((rbl_value_collection(value) == NULL) == used_up);
+            }
+        }
+        for (int way = 0; way < 3; way++)
+            rbl_run_destroy(runs[way]);
+        options.only_node = "b";
+        options.no_cache = options.files_only = true;
+        assert_int_equal(rbl_evaluate(graph, &options, &runs[0]), RBL_OK);
+        assert_non_null(rbl_value_collection(rbl_run_value(runs[0], "b")));
+        rbl_run_destroy(runs[0]);
+        rbl_graph_destroy(graph);
+        rbl_engine_destroy(engine);
+    }
+}
+
 static void shared_arrays_count_once_and_the_budget_holds(void **state)
 {
     (void)state;
@@ -826,6 +875,7 @@ int main(void)
         cmocka_unit_test(a_run_goes_on_with_what_it_began_with),
         cmocka_unit_test(checked_runs_find_what_is_not_deterministic),
         cmocka_unit_test(faulty_nodes_are_told_about),
+        cmocka_unit_test(a_run_for_its_files_lets_go_of_what_is_used_up),
         cmocka_unit_test(shared_arrays_count_once_and_the_budget_holds),
         cmocka_unit_test(a_run_without_cache_neither_asks_nor_fills_it),
         cmocka_unit_test(runs_outlive_their_graph_and_report_as_json),

@@ -142,6 +142,7 @@ void cli_eval_options(cli_eval_settings *s, rbl_control *control, rbl_evaluate_o
     options->output_folder = s->out;
     options->only_node = s->only;
     options->no_cache = s->no_cache;
+    options->files_only = s->no_cache; /* so that results go when they are no longer needed */
     options->checked = s->checked;
     options->trace = s->trace != NULL;
     options->control = control;
