@@ -13,7 +13,7 @@ static char folder[] = "/tmp/rubble_mesh_XXXXXX";
 
 static const char *put_file(const char *name, const void *bytes, size_t count)
 {
-    static char path[200];
+    static char path[400];
     snprintf(path, sizeof path, "%s/%s", folder, name);
     FILE *stream = fopen(path, "wb");
     assert_non_null(stream);
