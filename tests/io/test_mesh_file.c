@@ -128,7 +128,7 @@ static void readers_survive_each_failed_allocation(void **state)
     static const char obj[] =
         "mtllib a.mtl\nmtllib b c.mtl\no a\nusemtl m\nv 0 0 0 1 1 1\nv 1 0 0\nv 0.2 0.2 0\nv 0 1 0\n"
         "vt 0 1\nvn 0 0 1\nf 1/1/1 2/1/1 3/1/1 4/1/1\no b\nusemtl n\nf 1 2 3\nf 1 2\n";
-    char mtl[200];
+    char mtl[600];
     snprintf(mtl, sizeof mtl, "%s", put_file("a.mtl", "newmtl m\nKd 1 0 0\nmap_Kd a b.png\n", 32));
     static const struct {
         const char *name, *text;
@@ -146,9 +146,9 @@ static void readers_survive_each_failed_allocation(void **state)
 static rbl_status read_in(
     rbl_context *ctx, const char *name, const char *text, bool anywhere, rbli_mesh_file *file)
 {
-    char path[300];
-    snprintf(path, sizeof path, "in/%s", name);
-    snprintf(path, sizeof path, "%s", put_file(path, text, strlen(text)));
+    char path[400], inner[300];
+    snprintf(inner, sizeof inner, "in/%s", name);
+    snprintf(path, sizeof path, "%s", put_file(inner, text, strlen(text)));
     memset(file, 0, sizeof *file);
     rbl_status status = rbli_mesh_file_read_with(ctx, path, anywhere, file);
     unlink(path);
@@ -159,7 +159,7 @@ static void files_elsewhere_are_read_only_when_that_is_allowed(void **state)
 {
     (void)state;
     static const uint8_t zeros[36] = {0};
-    char inner[100], library[200], buffer[200], absolute[600];
+    char inner[100], library[600], buffer[600], absolute[600];
     snprintf(inner, sizeof inner, "%s/in", folder);
     assert_int_equal(mkdir(inner, 0777), 0);
     snprintf(library, sizeof library, "%s", put_file("up.mtl", "newmtl m\nKd 1 0 0\n", 18));
