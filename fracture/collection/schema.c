@@ -865,9 +865,10 @@ static bool may_be_above(const double *x, const double *y, const double *z, size
 static rbl_status check_hull_convex(rbl_context *ctx, size_t h, const double (*points)[3], size_t point_count,
     const int32_t (*faces)[3], size_t face_count, double extent)
 {
-    double *x = rbli_alloc(ctx, point_count, 3 * sizeof *x), *y = x + point_count, *z = y + point_count;
+    double *x = rbli_alloc(ctx, point_count, 3 * sizeof *x);
+    if (!x) return RBL_ERR_NO_MEMORY;
+    double *y = x + point_count, *z = y + point_count;
     rbl_status status = RBL_OK;
-    RBL_TRY_ALLOC(x);
     for (size_t i = 0; i < point_count; i++)
         x[i] = points[i][0], y[i] = points[i][1], z[i] = points[i][2];
     for (size_t f = 0; f < face_count; f++) {
