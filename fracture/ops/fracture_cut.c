@@ -282,7 +282,10 @@ static rbl_status make_own_complexes(rbl_context *ctx, fracture_job *job)
         cut->seed = rbli_rng_u32(&rng);
         RBL_TRY(make_complex(ctx, job, i, 1, cut->seed, &cut->complex));
     }
-    RBL_TRY(rbli_parallel_for(ctx, job->cut_count, 1, work_on_complexes, job));
+    if (job->cut_count > 1)
+        RBL_TRY(rbli_parallel_for(ctx, job->cut_count, 1, work_on_complexes, job));
+    else /* not in a block: its own loops have the threads */
+        RBL_TRY(work_on_complexes(ctx, 0, job->cut_count, 0, 0, job));
     for (size_t i = 0; i < job->cut_count; i++)
         add_report(job, &job->cuts[i].report);
 done:
