@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { RBLI_LARGE_BYTES = 1 << 18 }; /* blocks of at least this size belong here */
+enum { RBLI_LARGE_BYTES = 1 << 16 }; /* blocks of at least this size belong here */
 
 typedef struct rbli_large_blocks rbli_large_blocks;
 
