@@ -3,7 +3,6 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "fracture/base/large_blocks.h"
 #include "rubble/rubble.h"
 
 #ifdef __GLIBC__
@@ -12,7 +11,12 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
-enum { MIB = 1 << 20, HUGE_PAGE = 2 * MIB, HEAP = 512 * MIB };
+enum {
+    MIB = 1 << 20,
+    HUGE_PAGE = 2 * MIB,
+    HEAP = 512 * MIB,
+    LARGE = MIB / 4
+}; /* more than an unused heap has */
 
 static bool is_limited(void)
 {
@@ -25,10 +29,10 @@ void rbl_tune_process_memory(void)
 {
     if (is_limited()) return;
     mallopt(M_TRIM_THRESHOLD, INT32_MAX);
-    /* What is smaller than large blocks comes from the heap, too. The padding grows it, and it stays that large. */
-    mallopt(M_MMAP_THRESHOLD, 2 * RBLI_LARGE_BYTES);
+    /* What is smaller than that comes from the heap, too. The padding grows it, and it stays that large. */
+    mallopt(M_MMAP_THRESHOLD, 2 * LARGE);
     mallopt(M_TOP_PAD, HEAP);
-    char *heap = malloc(RBLI_LARGE_BYTES);
+    char *heap = malloc(LARGE);
     mallopt(M_TOP_PAD, MIB);
 #ifdef MADV_HUGEPAGE
     /* What is in front of the first huge page is enough for starting. */
