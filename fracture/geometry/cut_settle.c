@@ -279,8 +279,9 @@ rbl_status cut_settle(rbl_context *ctx, cut_state *state)
     RBL_TRY_ALLOC(state->mesh.settled = rbli_calloc(ctx, count, 1));
     for (size_t v = 0; v < vertex_count; v++)
         state->vertex_label[v] = CUT_NO_LABEL;
-    if (state->complex_view->convex && state->complex_view->cell_count > 0) /* else they are too few to pay */
-        RBL_TRY(settle_vertices(ctx, state));
+    bool pays =
+        state->complex_view->convex && state->complex_view->cell_count > 0; /* else cells are too few */
+    if (pays && count > 0) RBL_TRY(settle_vertices(ctx, state));
     size_t open_count = 0;
     RBL_TRY_ALLOC(open = rbli_alloc(ctx, count, sizeof *open));
     for (size_t t = 0; t < count; t++) {

@@ -173,6 +173,25 @@ static void islands_are_pieces_unless_kept_together(void **state)
     finish_context(ctx);
 }
 
+static void a_mesh_without_triangles_gives_no_pieces(void **state)
+{
+    (void)state;
+    const double positions[2][3] = {{0, 0, 0}, {9, 9, 9}}, wide[] = {-1, 0.5, 2};
+    rbli_mesh_view view = {positions, 2, NULL, 0};
+    for (int convex = 0; convex < 2; convex++) {
+        rbl_context *ctx = make_context(2);
+        rbli_cut_result *r = NULL;
+        rbli_cell_complex *k =
+            make_boxes(ctx, (const double *const[]){wide, wide, wide}, (int[]){3, 3, 3}, 0, 0);
+        k->convex = convex;
+        assert_ok(ctx, rbli_cut(ctx, &view, k, NULL, &r));
+        assert_int_equal(r->piece_count + r->vertex_count + r->triangle_count + r->contact_count, 0);
+        rbli_cut_result_destroy(ctx, r);
+        rbli_cell_complex_destroy(ctx, k);
+        finish_context(ctx);
+    }
+}
+
 static void open_meshes_are_refused_by_their_first_open_edge(void **state)
 {
     (void)state;
@@ -655,6 +674,7 @@ int main(void)
         cmocka_unit_test(cavities_stay_with_what_holds_them),
         cmocka_unit_test(caps_may_have_holes),
         cmocka_unit_test(islands_are_pieces_unless_kept_together),
+        cmocka_unit_test(a_mesh_without_triangles_gives_no_pieces),
         cmocka_unit_test(open_meshes_are_refused_by_their_first_open_edge),
         cmocka_unit_test(edges_of_four_triangles_are_refused),
         cmocka_unit_test(vertices_may_have_thousands_of_edges),
