@@ -69,6 +69,7 @@ static rbl_status count_half_edges(rbl_context *ctx, cut_state *state, int32_t *
         vertex_half[v] = -1;
     for (size_t t = 0; t < mesh->triangle_count; t++) {
         const int32_t *v = mesh->triangles[t];
+        if (rbli_poll(ctx, t) != RBL_OK) return RBL_ERR_CANCELLED;
         for (int i = 0; i < 3; i++) {
             int32_t a = v[i], b = v[i == 2 ? 0 : i + 1];
             if (a < 0 || (size_t)a >= mesh->vertex_count)
@@ -97,12 +98,14 @@ static rbl_status bucket_leads(rbl_context *ctx, matching *m)
     m->lead_count = (size_t)m->start[mesh->vertex_count + 1];
     if (2 * m->lead_count != 3 * mesh->triangle_count) return RBL_OK;
     RBL_TRY_ALLOC(m->leads = rbli_alloc(ctx, m->lead_count, sizeof *m->leads));
-    for (size_t t = 0; t < mesh->triangle_count; t++)
+    for (size_t t = 0; t < mesh->triangle_count; t++) {
+        RBL_TRY(rbli_poll(ctx, t));
         for (int i = 0; i < 3; i++) {
             int32_t from = mesh->triangles[t][i], to = mesh->triangles[t][i == 2 ? 0 : i + 1];
             if (from < to)
                 m->leads[m->start[from + 1]++] = (uint64_t)to << 32 | (uint32_t)(3 * t + (size_t)i);
         }
+    }
 done:
     return status;
 }
@@ -326,6 +329,7 @@ static rbl_status used_box(rbl_context *ctx, const cut_state *state, double low[
     const rbli_mesh_view *mesh = state->mesh_view;
     double least[3] = {INFINITY, INFINITY, INFINITY}, most[3] = {-INFINITY, -INFINITY, -INFINITY};
     for (size_t v = 0; v < mesh->vertex_count; v++) {
+        if (rbli_poll(ctx, v) != RBL_OK) return RBL_ERR_CANCELLED;
         if (state->mesh.vertex_half[v] < 0) continue;
         const double *p = mesh->positions[v];
         if (!isfinite(p[0]) || !isfinite(p[1]) || !isfinite(p[2]))
