@@ -10,7 +10,7 @@
 
 /// How often `evaluate` of each type was called.
 static struct {
-    int number, add, sum, fail, warn, read, write, deliver, slow, points, collection;
+    atomic_int number, add, sum, fail, warn, read, write, deliver, slow, points, collection;
 } calls;
 
 static const rbl_port_desc no_ports[] = {{0}};
