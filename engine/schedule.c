@@ -95,10 +95,11 @@ static rbl_status count_waiting(rbli_evaluation *e, rbl_context *ctx)
     return RBL_OK;
 }
 
-/// Lets go of what a node was the last to need.
+/// Lets go of what a node was the last to need. One that hands on its inputs may run again for more of them, beside
+/// others that take them.
 static void let_inputs_go(rbli_evaluation *e, const rbli_graph_node *node)
 {
-    if (!e->waiting || node->type->desc->deliver) return;
+    if (!e->waiting || node->type->desc->deliver || node->type->desc->flags & RBLI_NODE_PASSES) return;
     for (uint32_t k = 0; k < node->ref_count; k++) {
         uint32_t from = e->run_index[node->refs[k].node];
         bool last = atomic_fetch_sub_explicit(&e->waiting[from], 1, memory_order_acq_rel) == 1;
