@@ -43,6 +43,7 @@ CHECKS = (
     ("nightly", "static command", "tools/static.sh --test build-static"),
     ("nightly", "many assets", "tools/bench/many_assets.py {rubble} --check 4"),
 )
+LONGEST_S = {"fast": 600, "full": 1800, "nightly": 4 * 3600}
 FOLDER = "build-test"
 CLANG = {"CC": "clang", "CXX": "clang++"}
 SANITIZE = ["--buildtype=debugoptimized", "-Drender=disabled", "-Db_lundef=false"]
@@ -50,7 +51,7 @@ NOT_LATER = ["--no-suite", "full"]
 
 
 def run_checks(report, stage, values):
-    programs(report, [c[1:] for c in CHECKS if c[0] == stage], values)
+    programs(report, [c[1:] for c in CHECKS if c[0] == stage], values, LONGEST_S[stage])
 
 
 def build_fuzzers(report):

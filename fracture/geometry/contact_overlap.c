@@ -334,7 +334,7 @@ static void look_at_blocks(void *user, size_t block_one, size_t block_two, unsig
         if (!(hits & ((1u << FAN) - 1))) continue;
         look_lanes along =
             p->normal[0][i] * q->normal[0] + p->normal[1][i] * q->normal[1] + p->normal[2][i] * q->normal[2];
-        look_lanes tilt = p->tilt[i] + q->tilt, least = 1 - tilt * tilt; /* at least 0.5 */
+        look_lanes tilt = p->tilt[i] + q->tilt, least = 1 - tilt * tilt; /* 0.5 counts where that is more */
         look_mask agree = ~(((along < least) & (along > -least)) | ((along < 0.5f) & (along > -0.5f)));
         for (unsigned row = hits & lanes_of(agree); row; row &= row - 1) {
             int j = __builtin_ctz(row);

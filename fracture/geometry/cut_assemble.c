@@ -456,7 +456,7 @@ static rbl_status place_wave(rbl_context *ctx, assembly *a, size_t count)
         r->split_edge_count += b->split_count;
     }
     if (r->vertex_count > INT32_MAX || r->triangle_count > INT32_MAX)
-        return rbli_fail(ctx, RBL_ERR_LIMIT, "the pieces have too many triangles (%zu)", r->triangle_count);
+        return rbli_fail(ctx, RBL_ERR_LIMIT, "the pieces have too many triangles");
     return fit_result(ctx, a,
         (struct assembly_room){grown(a->room.pieces, r->piece_count),
             grown(a->room.vertices, r->vertex_count), grown(a->room.triangles, r->triangle_count),

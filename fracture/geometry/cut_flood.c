@@ -182,7 +182,7 @@ done:
 /* ---- chains ---- */
 
 static void end_position(
-    const cut_state *state, int32_t triangle, const int32_t a[3], const segment *s, int which, double out[3])
+    const cut_state *state, const int32_t a[3], const segment *s, int which, double out[3])
 {
     const segment_end *end = &s->end[which];
     const double *from, *to;
@@ -199,7 +199,6 @@ static void end_position(
         to = state->points[n];
         t = rbli_crossing_parameter(&state->orient, v[0], v[1], v[2], i, n);
     }
-    (void)triangle;
     for (int axis = 0; axis < 3; axis++)
         out[axis] = from[axis] + t * (to[axis] - from[axis]);
 }
@@ -273,11 +272,11 @@ static rbl_status keep_bends(rbl_context *ctx, const flood *f, worker_scratch *w
 {
     rbl_status status = RBL_OK;
     double p[3], r[3], q[3];
-    end_position(f->state, triangle, a, first, 0, p);
-    end_position(f->state, triangle, a, &group[links[link_count - 1]], 1, r);
+    end_position(f->state, a, first, 0, p);
+    end_position(f->state, a, &group[links[link_count - 1]], 1, r);
     for (size_t i = 0; i < link_count; i++) {
         const segment *s = &group[links[i]];
-        end_position(f->state, triangle, a, s, 0, q);
+        end_position(f->state, a, s, 0, q);
         if (is_between(p, q, r)) continue;
         int32_t node;
         RBL_TRY(node_of_end(ctx, f, w, out, triangle, a, &s->end[0], &node));

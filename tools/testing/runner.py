@@ -122,7 +122,7 @@ def program(report, name, arguments, timeout=1800):
     check.end()
 
 
-def programs(report, checks, values):
+def programs(report, checks, values, timeout=3600):
     """Runs (name, command) pairs on all processors, the first ones first. {rubble}, {build}, {shared}, {jobs} in a command are
     values; without {shared}, what needs it is skipped."""
 
@@ -134,7 +134,7 @@ def programs(report, checks, values):
             return check.end()
         words = [w.format(**values) for w in words]
         interpreter = {".py": [sys.executable], ".sh": ["sh"]}.get(os.path.splitext(words[0])[1], [])
-        return program(report, name, interpreter + words, 4 * 3600)
+        return program(report, name, interpreter + words, timeout)
 
     with ThreadPoolExecutor(JOBS) as pool:
         list(pool.map(lambda c: one(*c), [c for c in checks if report.wanted(c[0])]))
