@@ -362,8 +362,9 @@ static rbl_status make_grid(rbl_context *ctx, cut_state *state, double mesh_low[
             k_low[axis] = cut_min(k_low[axis], x);
             k_high[axis] = cut_max(k_high[axis], x);
         }
-    for (int axis = 0; axis < 3 && mesh->triangle_count > 0; axis++) {
-        if (!state->unite && !(k_low[axis] < low[axis] && high[axis] < k_high[axis]))
+    for (int axis = 0; axis < 3; axis++) {
+        if (mesh->triangle_count > 0 && !state->unite &&
+            !(k_low[axis] < low[axis] && high[axis] < k_high[axis]))
             return rbli_fail(ctx, RBL_ERR_ARGUMENT, "the complex does not contain the mesh");
         low[axis] = cut_min(low[axis], k_low[axis]);
         high[axis] = cut_max(high[axis], k_high[axis]);
