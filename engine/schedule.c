@@ -192,7 +192,7 @@ rbl_status rbli_evaluation_run_nodes(rbli_evaluation *e, rbli_task_set *outer)
     rbli_demand_end(e, demand);
 done:
     rbli_demand_destroy(e, demand);
-    rbli_free(&ctx, (void *)e->waiting);
+    rbli_free(&ctx, e->waiting);
     e->waiting = NULL;
     rbli_free(&ctx, run);
     for (uint32_t i = 0; i < e->needed_count; i++) {

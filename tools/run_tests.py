@@ -108,7 +108,8 @@ def main():
     a = parser.parse_args()
     report = Report(filter(None, a.only.split(",")), a.verbose)
     shared = os.environ.get("RUBBLE_SHARED") or os.path.join(os.path.dirname(ROOT), "shared")
-    values = {"rubble": os.path.join(ROOT, FOLDER, "rubble"), "build": FOLDER, "jobs": JOBS, "mutations": os.environ.get("RUBBLE_MUTATIONS") or 100000,
+    values = {"rubble": os.path.join(ROOT, FOLDER, "rubble"), "build": FOLDER, "jobs": JOBS,
+        "mutations": os.environ.get("RUBBLE_MUTATIONS") or 100000,
         "shared": os.path.abspath(shared) if os.path.isdir(os.path.join(shared, "models")) else ""}
     if values["shared"]:
         os.environ["RUBBLE_SHARED"] = values["shared"]
