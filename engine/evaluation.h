@@ -36,8 +36,8 @@ typedef struct rbli_evaluation {
     bool *ends; /* [node_count] by graph index: what the host may ask for first: nothing is connected to it */
     /* [needed_count] by run index, files_only: how often others have yet to take its outputs; NULL: they stay */
     atomic_uint *waiting;
-    bool whole;   /* files_only found something damaged: results are read whole from the cache folder */
-    size_t only;  /* the node that is asked for, in the graph; SIZE_MAX: all */
+    bool whole;  /* files_only found something damaged: results are read whole from the cache folder */
+    size_t only; /* the node that is asked for, in the graph; SIZE_MAX: all */
 } rbli_evaluation;
 
 typedef struct rbli_demand rbli_demand;
