@@ -1,5 +1,7 @@
 /// Parallel loops and tasks on one pool. A loop is a job on its caller's stack; threads without anything else
-/// to do take blocks of any job in the pool's list, lowest block first. Tasks that can begin go before
+/// to do take blocks of any job in the pool's list. Each worker has a share of the blocks that lie side by side and
+/// works on it from its beginning, then takes from the ends of others': so loops over the same elements find in a
+/// core's cache what it made in the loop before, and a line that another core wrote costs ten times as much and more. Tasks that can begin go before
 /// blocks. Whoever waits, for the last blocks of its loop or for the tasks of its set, works on loops
 /// meanwhile, block by block, and goes back when its own is done. So callers share one pool without
 /// oversubscription.
@@ -11,7 +13,12 @@
 #include "fracture/base/alloc.h"
 #include "fracture/base/trace.h"
 
-enum { MAX_THREADS = 256, WORKER_WORDS = MAX_THREADS / 64 + 1 };
+enum { MAX_THREADS = 256, WORKER_WORDS = MAX_THREADS / 64 + 1, PATIENCE_NS = 200000 };
+
+/// Blocks that are not begun, of one worker: begin << 32 | end.
+typedef struct block_share {
+    _Alignas(64) atomic_uint_least64_t range;
+} block_share;
 
 typedef struct loop_job {
     rbl_context *ctx;
@@ -19,7 +26,7 @@ typedef struct loop_job {
     size_t count, grain, block_count;
     rbli_block_fn fn;
     void *user;
-    atomic_size_t next_block;
+    struct block_share *shares;  /* [worker_count] */
     atomic_size_t lowest_failed; /* block_count while none failed */
     atomic_bool idle;            /* nobody but the caller is inside: it may return once it is done */
     /* Under the pool's mutex: */
@@ -50,16 +57,62 @@ struct rbli_pool {
     rbli_allocator *allocator;
     uv_mutex_t mutex;
     uv_cond_t news; /* a job, a task that can begin, the end of one that somebody waits for, or of the pool */
+    atomic_uint news_count;
+    bool patient; /* every thread can have a core of its own */
     loop_job *jobs;
     rbli_task_set *sets;
     bool stop;
     int worker_count; /* most threads in a loop, callers included */
     rbli_executor executor;
-    int thread_count; /* started threads, without callers */
+    int thread_count;   /* started threads, without callers */
+    int numbered_count; /* of them, those that have begun */
     uv_thread_t threads[MAX_THREADS];
 };
 
+/* ---- News ---- */
+
+/// Tells all who wait. The pool's mutex is held.
+static void tell_news(rbli_pool *pool)
+{
+    atomic_fetch_add(&pool->news_count, 1);
+    uv_cond_broadcast(&pool->news);
+}
+
+/// Tells the processor that the thread only looks at memory.
+static void relax(void)
+{
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
+/// Waits until there is news. The pool's mutex is held, not meanwhile. Sleeping and waking takes as long as a
+/// short loop works (on virtual machines 100 us and more), so a thread keeps looking for about that long first.
+static void wait_for_news(rbli_pool *pool)
+{
+    enum { LOOKS = 64 };
+    unsigned known = atomic_load(&pool->news_count);
+    if (pool->patient) {
+        uv_mutex_unlock(&pool->mutex);
+        uint64_t begin_ns = uv_hrtime();
+        do {
+            for (int i = 0;
+                 i < LOOKS && atomic_load_explicit(&pool->news_count, memory_order_relaxed) == known; i++)
+                relax();
+        } while (atomic_load_explicit(&pool->news_count, memory_order_relaxed) == known &&
+                 uv_hrtime() - begin_ns < PATIENCE_NS);
+        uv_mutex_lock(&pool->mutex);
+    }
+    while (atomic_load(&pool->news_count) == known)
+        uv_cond_wait(&pool->news, &pool->mutex);
+}
+
 /* ---- Blocks ---- */
+
+/// Of a pool's own thread, from 1; other threads have 0.
+static _Thread_local int thread_number;
 
 /// Keeps the outcome of the lowest failing block.
 static void record_failure(loop_job *job, size_t block, rbl_status status, rbli_messages **messages)
@@ -75,6 +128,27 @@ static void record_failure(loop_job *job, size_t block, rbl_status status, rbli_
     uv_mutex_unlock(&job->error_mutex);
 }
 
+static bool take_from(block_share *share, bool front, size_t *block)
+{
+    uint64_t range = atomic_load_explicit(&share->range, memory_order_relaxed);
+    for (;;) {
+        uint64_t begin = range >> 32, end = range & UINT32_MAX;
+        if (begin == end) return false;
+        *block = (size_t)(front ? begin : end - 1);
+        uint64_t rest = front ? (begin + 1) << 32 | end : begin << 32 | (end - 1);
+        if (atomic_compare_exchange_weak(&share->range, &range, rest)) return true;
+    }
+}
+
+/// A block that nobody has begun. @return false when there is none
+static bool take_block(const loop_job *job, int worker, size_t *block)
+{
+    if (take_from(&job->shares[worker], true, block)) return true;
+    for (int i = 1; i < job->worker_count; i++)
+        if (take_from(&job->shares[(worker + i) % job->worker_count], false, block)) return true;
+    return false;
+}
+
 /// Runs blocks of a job until none is left (true), or until *leave (may be NULL).
 static bool run_blocks(loop_job *job, int worker, const atomic_bool *leave)
 {
@@ -87,9 +161,10 @@ static bool run_blocks(loop_job *job, int worker, const atomic_bool *leave)
     uint64_t begin_ns = trace ? rbli_trace_now() : 0;
     bool none_left = false;
     while (!leave || !atomic_load(leave)) {
-        size_t block = atomic_fetch_add(&job->next_block, 1);
-        none_left = block >= job->block_count || block > atomic_load(&job->lowest_failed);
+        size_t block;
+        none_left = !take_block(job, worker, &block);
         if (none_left) break;
+        if (block > atomic_load(&job->lowest_failed)) continue;
         if (!messages && job->ctx->messages) messages = rbli_messages_create(job->ctx->allocator);
         block_ctx.messages = messages;
         size_t begin = block * job->grain;
@@ -117,9 +192,11 @@ static void unlink_job(rbli_pool *pool, loop_job *job)
     }
 }
 
-static int take_worker(loop_job *job)
+/// @param own the number that is taken if it can be: a thread works on the same share of every loop
+static int take_worker(loop_job *job, int own)
 {
-    for (int worker = 0; worker < job->worker_count; worker++) {
+    for (int i = 0; i < job->worker_count; i++) {
+        int worker = (own + i) % job->worker_count;
         uint64_t bit = (uint64_t)1 << (worker & 63), *word = &job->busy_workers[worker / 64];
         if (*word & bit) continue;
         *word |= bit;
@@ -136,7 +213,7 @@ static bool help(rbli_pool *pool, rbl_context *own, const atomic_bool *leave)
     loop_job *job = pool->jobs;
     int worker = -1;
     for (; job; job = job->next) {
-        worker = take_worker(job);
+        worker = take_worker(job, thread_number);
         if (worker >= 0) break;
     }
     if (!job) return false;
@@ -153,7 +230,7 @@ static bool help(rbli_pool *pool, rbl_context *own, const atomic_bool *leave)
     job->busy_workers[worker / 64] &= ~((uint64_t)1 << (worker & 63));
     if (--job->active == 0) {
         atomic_store(&job->idle, true);
-        uv_cond_broadcast(&pool->news);
+        tell_news(pool);
     }
     return true;
 }
@@ -205,7 +282,7 @@ static void run_task(rbli_task_set *set)
     set->finished++;
     update_wanted(set);
     /* This thread takes one of the new tasks itself. */
-    if (set->ready_count > 1 || set->finished == graph->count) uv_cond_broadcast(&pool->news);
+    if (set->ready_count > 1 || set->finished == graph->count) tell_news(pool);
 }
 
 static bool is_part_of(const rbli_task_set *inner, const rbli_task_set *set)
@@ -234,7 +311,7 @@ static void work_on_set(rbli_task_set *set)
         if (ready)
             run_task(ready);
         else if (!help(pool, NULL, &set->wanted))
-            uv_cond_wait(&pool->news, &pool->mutex);
+            wait_for_news(pool);
     }
 }
 
@@ -252,12 +329,13 @@ static void thread_main(void *user)
 {
     rbli_pool *pool = user;
     uv_mutex_lock(&pool->mutex);
+    thread_number = ++pool->numbered_count;
     while (!pool->stop) {
         rbli_task_set *set = find_ready(pool, NULL);
         if (set)
             run_task(set);
         else if (!help(pool, NULL, NULL))
-            uv_cond_wait(&pool->news, &pool->mutex);
+            wait_for_news(pool);
     }
     uv_mutex_unlock(&pool->mutex);
 }
@@ -267,7 +345,7 @@ static void run_set(rbli_pool *pool, rbli_task_set *set)
     uv_mutex_lock(&pool->mutex);
     set->next = pool->sets;
     pool->sets = set;
-    uv_cond_broadcast(&pool->news);
+    tell_news(pool);
     if (pool->executor.run && !set->outer) {
         size_t count = (size_t)pool->executor.thread_count;
         uv_mutex_unlock(&pool->mutex);
@@ -339,6 +417,7 @@ rbl_status rbli_pool_create(rbli_allocator *allocator, int thread_count, rbli_po
     rbli_pool *pool = NULL;
     rbl_status status = create_pool(allocator, &pool);
     if (status != RBL_OK) return status;
+    pool->patient = thread_count <= (int)uv_available_parallelism();
     for (int i = 0; i + 1 < thread_count; i++) {
         /* A thread that cannot be started is done without: results do not depend on their number. */
         if (uv_thread_create(&pool->threads[i], thread_main, pool) != 0) break;
@@ -358,6 +437,7 @@ rbl_status rbli_pool_create_with_executor(
     if (status != RBL_OK) return status;
     (*out)->executor = *executor;
     (*out)->worker_count = executor->thread_count;
+    (*out)->patient = (*out)->worker_count <= (int)uv_available_parallelism();
     return RBL_OK;
 }
 
@@ -366,7 +446,7 @@ void rbli_pool_destroy(rbli_pool *pool)
     if (!pool) return;
     uv_mutex_lock(&pool->mutex);
     pool->stop = true;
-    uv_cond_broadcast(&pool->news);
+    tell_news(pool);
     uv_mutex_unlock(&pool->mutex);
     for (int i = 0; i < pool->thread_count; i++)
         uv_thread_join(&pool->threads[i]);
@@ -415,6 +495,7 @@ rbl_status rbli_parallel_for_named(
 {
     if (count == 0) return RBL_OK;
     if (grain == 0) grain = 1;
+    if ((count - 1) / grain >= UINT32_MAX) grain = count / UINT32_MAX + 1;
     size_t block_count = (count - 1) / grain + 1;
     if (rbli_worker_count(ctx) == 1 || block_count == 1) {
         rbli_trace *trace = ctx->activity && !ctx->inside_block ? ctx->activity->trace : NULL;
@@ -425,6 +506,10 @@ rbl_status rbli_parallel_for_named(
     }
 
     rbli_pool *pool = ctx->pool;
+    size_t workers = (size_t)pool->worker_count < block_count ? (size_t)pool->worker_count : block_count;
+    block_share shares[MAX_THREADS];
+    for (size_t i = 0; i < workers; i++)
+        atomic_init(&shares[i].range, block_count * i / workers << 32 | block_count * (i + 1) / workers);
     loop_job job = {.ctx = ctx,
         .name = name,
         .count = count,
@@ -432,7 +517,8 @@ rbl_status rbli_parallel_for_named(
         .block_count = block_count,
         .fn = fn,
         .user = user,
-        .worker_count = pool->worker_count,
+        .shares = shares,
+        .worker_count = (int)workers,
         .busy_workers = {1}};
     atomic_init(&job.lowest_failed, block_count);
     if (uv_mutex_init(&job.error_mutex) != 0) return RBL_ERR_NO_MEMORY;
@@ -440,7 +526,7 @@ rbl_status rbli_parallel_for_named(
     uv_mutex_lock(&pool->mutex);
     job.next = pool->jobs;
     pool->jobs = &job;
-    uv_cond_broadcast(&pool->news);
+    tell_news(pool);
     uv_mutex_unlock(&pool->mutex);
 
     run_blocks(&job, 0, NULL);
@@ -448,7 +534,7 @@ rbl_status rbli_parallel_for_named(
     uv_mutex_lock(&pool->mutex);
     unlink_job(pool, &job);
     while (job.active > 0)
-        if (!help(pool, ctx, &job.idle)) uv_cond_wait(&pool->news, &pool->mutex);
+        if (!help(pool, ctx, &job.idle)) wait_for_news(pool);
     uv_mutex_unlock(&pool->mutex);
 
     rbl_status status = outcome_of(&job);
