@@ -275,6 +275,24 @@ rbl_status rbli_facet_list_move(rbl_context *ctx, rbli_facet_list *list, rbli_ce
     return RBL_OK;
 }
 
+void rbli_facet_list_take(rbli_facet_list *list, rbli_cell_complex *complex)
+{
+    size_t facets = complex->facet_count, entries = facets ? (size_t)complex->facet_start[facets] : 0;
+    list->start.data = complex->facet_start;
+    list->start.count = list->start.capacity = complex->facet_start ? facets + 1 : 0;
+    list->vertices.data = complex->facet_vertices;
+    list->vertices.count = list->vertices.capacity = entries;
+    list->cells.data = (int32_t *)complex->facet_cells;
+    list->cells.count = list->cells.capacity = 2 * facets;
+    list->origin.data = complex->facet_origin;
+    list->origin.count = list->origin.capacity = facets;
+    complex->facet_count = 0;
+    complex->facet_start = NULL;
+    complex->facet_vertices = NULL;
+    complex->facet_cells = NULL;
+    complex->facet_origin = NULL;
+}
+
 /* Packing */
 
 rbl_status rbli_complex_pack(rbl_context *ctx, rbli_cell_complex *k)

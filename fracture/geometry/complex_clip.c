@@ -6,6 +6,8 @@
 
 #include <stdlib.h>
 
+#include "fracture/base/threads.h"
+
 /// A new vertex on an edge that crosses the wall.
 typedef struct crossing {
     int32_t low, high, vertex; /* low < 0: free */
@@ -16,17 +18,28 @@ typedef struct wall_edge {
     int32_t cell, low, high, use;
 } wall_edge;
 
+/// A facet of a cell that may reach a wall.
+typedef struct work_facet {
+    int32_t start, count; /* its loop in the pool; 0: gone */
+    int32_t cells[2], origin;
+    uint8_t walls; /* of its vertices, together */
+} work_facet;
+
 typedef struct clipper {
     rbl_context *ctx;
     rbli_cell_complex *k;
     size_t vertex_capacity;
+    const double *box_min, *box_max;
     int axis, side; /* the wall: side 0 at the minimum, 1 at the maximum */
     double wall, tolerance;
-    RBLI_ARRAY(int8_t) sign; /* per vertex: −1 inside, 0 on the wall, 1 outside */
+    RBLI_ARRAY(uint8_t) walls; /* per vertex, a bit for each wall: not strictly inside of it */
+    RBLI_ARRAY(int8_t) sign; /* per vertex of the facets at the wall: −1 inside, 0 on the wall, 1 outside */
+    uint8_t *facet_walls;    /* [facet_count] */
+    uint8_t *border_cell;    /* [cell_count] not wholly inside the box */
     crossing *table;
     size_t mask, crossing_count;
-    uint8_t *border_cell; /* [cell_count] not wholly inside the box */
-    rbli_facet_list kept, work, next;
+    RBLI_ARRAY(work_facet) work;
+    RBLI_ARRAY(int32_t) pool;
     RBLI_ARRAY(int32_t) loop;
     RBLI_ARRAY(wall_edge) edges;
     RBLI_ARRAY(int32_t) successor; /* per vertex: where the trail of a cell's wall goes next */
@@ -38,6 +51,17 @@ static int8_t sign_of(const clipper *c, int32_t v)
     double distance = c->k->vertices[v][c->axis] - c->wall;
     if (!c->side) distance = -distance;
     return distance > c->tolerance ? 1 : distance < -c->tolerance ? -1 : 0;
+}
+
+/// The walls that a point is not strictly inside of, by more than the tolerance.
+static uint8_t walls_of(const clipper *c, const double p[3])
+{
+    unsigned walls = 0;
+    for (int k = 0; k < 3; k++) {
+        walls |= (unsigned)!(p[k] - c->box_min[k] > c->tolerance) << 2 * k;
+        walls |= (unsigned)!(c->box_max[k] - p[k] > c->tolerance) << (2 * k + 1);
+    }
+    return (uint8_t)walls;
 }
 
 static crossing *crossing_slot(const clipper *c, int32_t low, int32_t high)
@@ -71,6 +95,7 @@ static rbl_status add_vertex(clipper *c, const double p[3], int32_t *out)
     rbl_status status = rbli_array_reserve_(
         c->ctx, (void **)&c->k->vertices, &c->vertex_capacity, c->k->vertex_count, 1, sizeof *c->k->vertices);
     if (status == RBL_OK) status = rbli_array_push(c->ctx, &c->sign, 0);
+    if (status == RBL_OK) status = rbli_array_push(c->ctx, &c->walls, walls_of(c, p));
     if (status != RBL_OK) return status;
     *out = (int32_t)c->k->vertex_count++;
     memcpy(c->k->vertices[*out], p, sizeof c->k->vertices[*out]);
@@ -114,34 +139,57 @@ static rbl_status note_wall_edges(clipper *c, const int32_t *loop, size_t count,
     return RBL_OK;
 }
 
-/// Finds the signs of a facet's vertices, and moves those on the wall exactly there. @return whether all lie inside
-static bool sign_facet(clipper *c, size_t f)
+/// Appends a facet to be worked on.
+static rbl_status add_work(
+    clipper *c, const int32_t *loop, size_t count, const int32_t cells[2], int32_t origin, uint8_t walls)
 {
-    int32_t most = -1;
-    for (int32_t i = c->work.start.data[f]; i < c->work.start.data[f + 1]; i++) {
-        int32_t v = c->work.vertices.data[i];
-        int8_t sign = sign_of(c, v);
-        c->sign.data[v] = sign;
-        if (sign == 0) c->k->vertices[v][c->axis] = c->wall;
-        if (sign > most) most = sign;
+    if (c->pool.count + count > INT32_MAX)
+        return rbli_fail(c->ctx, RBL_ERR_LIMIT, "the cell complex is too large");
+    work_facet facet = {(int32_t)c->pool.count, (int32_t)count, {cells[0], cells[1]}, origin, walls};
+    if (rbli_array_reserve(c->ctx, &c->pool, count) != RBL_OK) return RBL_ERR_NO_MEMORY;
+    memcpy(c->pool.data + c->pool.count, loop, count * sizeof *loop);
+    c->pool.count += count;
+    return rbli_array_push(c->ctx, &c->work, facet);
+}
+
+static uint8_t walls_of_loop(const clipper *c, const int32_t *loop, size_t count)
+{
+    uint8_t walls = 0;
+    for (size_t i = 0; i < count; i++)
+        walls |= c->walls.data[loop[i]];
+    return walls;
+}
+
+/// Finds the signs of a facet's vertices, and moves those on the wall exactly there.
+static void sign_facet(clipper *c, const int32_t *loop, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        int32_t v = loop[i];
+        c->sign.data[v] = sign_of(c, v);
+        if (c->sign.data[v] != 0) continue;
+        c->k->vertices[v][c->axis] = c->wall;
+        c->walls.data[v] = walls_of(c, c->k->vertices[v]);
     }
-    return most < 0;
 }
 
 /// Keeps what is left of a facet: nothing unless a vertex lies strictly inside.
 static rbl_status clip_facet(clipper *c, size_t f)
 {
-    const int32_t *loop = c->work.vertices.data + c->work.start.data[f];
-    size_t count = (size_t)(c->work.start.data[f + 1] - c->work.start.data[f]);
-    const int32_t *cells = c->work.cells.data + 2 * f;
+    work_facet *facet = &c->work.data[f];
+    const int32_t *loop = c->pool.data + facet->start;
+    size_t count = (size_t)facet->count;
     bool inside = false, outside = false, on = false;
+    sign_facet(c, loop, count);
     for (size_t i = 0; i < count; i++) {
         int8_t sign = c->sign.data[loop[i]];
         inside |= sign < 0;
         outside |= sign > 0;
         on |= sign == 0;
     }
-    if (!inside) return RBL_OK;
+    if (!inside) {
+        facet->count = 0;
+        return RBL_OK;
+    }
     rbl_status status = RBL_OK;
     if (outside) {
         c->loop.count = 0;
@@ -155,11 +203,17 @@ static rbl_status clip_facet(clipper *c, size_t f)
                 c->loop.data[c->loop.count++] = vertex;
             }
         }
-        loop = c->loop.data;
         count = c->loop.count;
+        if (c->pool.count + count > INT32_MAX)
+            RBL_TRY(rbli_fail(c->ctx, RBL_ERR_LIMIT, "the cell complex is too large"));
+        RBL_TRY(rbli_array_reserve(c->ctx, &c->pool, count));
+        facet->start = (int32_t)c->pool.count;
+        facet->count = (int32_t)count;
+        loop = memcpy(c->pool.data + c->pool.count, c->loop.data, count * sizeof *loop);
+        c->pool.count += count;
     }
-    if (on || outside) RBL_TRY(note_wall_edges(c, loop, count, cells));
-    RBL_TRY(rbli_facet_list_add(c->ctx, &c->next, loop, count, cells[0], cells[1], c->work.origin.data[f]));
+    facet->walls = walls_of_loop(c, loop, count);
+    if (on || outside) RBL_TRY(note_wall_edges(c, loop, count, facet->cells));
 done:
     return status;
 }
@@ -228,8 +282,9 @@ static rbl_status close_cell(clipper *c, wall_edge *edges, size_t count)
             v = edge->high;
             size_t at = (size_t)c->place.data[v];
             if (at >= depth || stack[at] != v) continue;
-            if (depth - at >= 3)
-                RBL_TRY(rbli_facet_list_add(c->ctx, &c->next, stack + at, depth - at, cell, -1, -1));
+            if (depth - at >= 3) /* all of it lies on this wall, done with */
+                RBL_TRY(add_work(c, stack + at, depth - at, (int32_t[2]){cell, -1}, -1,
+                    walls_of_loop(c, stack + at, depth - at)));
             depth = at;
         }
     }
@@ -246,14 +301,9 @@ static rbl_status clip_wall(clipper *c)
     if (!c->table) RBL_TRY(grow_crossings(c));
     for (size_t i = 0; i <= c->mask; i++)
         c->table[i].low = -1;
-    size_t run = 0; /* of facets that stay as they are */
-    for (size_t f = 0; f < c->work.origin.count; f++) {
-        if (sign_facet(c, f)) continue;
-        RBL_TRY(rbli_facet_list_append(c->ctx, &c->next, &c->work, run, f));
-        RBL_TRY(clip_facet(c, f));
-        run = f + 1;
-    }
-    RBL_TRY(rbli_facet_list_append(c->ctx, &c->next, &c->work, run, c->work.origin.count));
+    unsigned bit = 1u << (2 * c->axis + c->side);
+    for (size_t f = 0; f < c->work.count; f++)
+        if (c->work.data[f].walls & bit && c->work.data[f].count) RBL_TRY(clip_facet(c, f));
     cancel_wall_edges(c);
     size_t old = c->successor.count, extra = k->vertex_count - old;
     RBL_TRY(rbli_array_reserve(c->ctx, &c->successor, extra));
@@ -266,47 +316,80 @@ static rbl_status clip_wall(clipper *c)
             ;
         RBL_TRY(close_cell(c, c->edges.data + i, j - i));
     }
-    rbli_facet_list swap = c->work;
-    c->work = c->next;
-    c->next = swap;
-    c->next.start.count = c->next.vertices.count = c->next.cells.count = c->next.origin.count = 0;
 done:
     return status;
 }
 
-/// Facets of cells wholly inside are kept as they are; the others are worked on.
-static rbl_status sort_facets(clipper *c, const double box_min[3], const double box_max[3])
+static rbl_status vertex_walls(
+    rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
 {
+    (void)ctx;
+    (void)block;
+    (void)worker;
+    clipper *c = user;
+    for (size_t v = begin; v < end; v++)
+        c->walls.data[v] = walls_of(c, c->k->vertices[v]);
+    return RBL_OK;
+}
+
+static rbl_status facet_walls(
+    rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
+{
+    (void)ctx;
+    (void)block;
+    (void)worker;
+    clipper *c = user;
+    const rbli_cell_complex *k = c->k;
+    for (size_t f = begin; f < end; f++)
+        c->facet_walls[f] = walls_of_loop(
+            c, k->facet_vertices + k->facet_start[f], (size_t)(k->facet_start[f + 1] - k->facet_start[f]));
+    return RBL_OK;
+}
+
+/// Marks the cells that are not wholly inside the box.
+static rbl_status find_border(clipper *c)
+{
+    enum { VERTICES = 4096, FACETS = 4096 };
     const rbli_cell_complex *k = c->k;
     rbl_status status = RBL_OK;
-    for (size_t v = 0; v < k->vertex_count; v++) {
-        bool inside = true;
-        for (int j = 0; j < 3; j++)
-            inside &= k->vertices[v][j] - box_min[j] > c->tolerance &&
-                      box_max[j] - k->vertices[v][j] > c->tolerance;
-        c->sign.data[v] = inside ? -1 : 1;
-    }
-    for (size_t f = 0; f < k->facet_count; f++) {
-        bool inside = true;
-        for (int32_t i = k->facet_start[f]; i < k->facet_start[f + 1]; i++)
-            inside &= c->sign.data[k->facet_vertices[i]] < 0;
-        for (int side = 0; side < 2 && !inside; side++)
+    RBL_TRY(rbli_parallel_for(c->ctx, k->vertex_count, VERTICES, vertex_walls, c));
+    RBL_TRY(rbli_parallel_for(c->ctx, k->facet_count, FACETS, facet_walls, c));
+    for (size_t f = 0; f < k->facet_count; f++)
+        for (int side = 0; side < 2 && c->facet_walls[f]; side++)
             if (k->facet_cells[f][side] >= 0) c->border_cell[k->facet_cells[f][side]] = 1;
-    }
-    /* About what is kept; what walls change is little. */
-    RBL_TRY(rbli_array_reserve(c->ctx, &c->kept.start, k->facet_count + 1));
-    RBL_TRY(rbli_array_reserve(c->ctx, &c->kept.cells, 2 * k->facet_count));
-    RBL_TRY(rbli_array_reserve(c->ctx, &c->kept.origin, k->facet_count));
-    if (k->facet_count > 0)
-        RBL_TRY(rbli_array_reserve(c->ctx, &c->kept.vertices, (size_t)k->facet_start[k->facet_count]));
-    for (size_t f = 0; f < k->facet_count; f++) {
+done:
+    return status;
+}
+
+/// Takes the facets of cells that are not wholly inside out of the list, to be worked on.
+static rbl_status take_border(clipper *c, rbli_facet_list *list)
+{
+    rbl_status status = RBL_OK;
+    int32_t *start = list->start.data, *vertices = list->vertices.data, *cells = list->cells.data;
+    size_t kept = 0, entries = 0;
+    for (size_t f = 0; f < list->origin.count; f++) {
+        int32_t begin = start[f], count = start[f + 1] - begin;
         bool border = false;
         for (int side = 0; side < 2; side++)
-            border |= k->facet_cells[f][side] < 0 || c->border_cell[k->facet_cells[f][side]];
-        RBL_TRY(rbli_facet_list_add(c->ctx, border ? &c->work : &c->kept,
-            k->facet_vertices + k->facet_start[f], (size_t)(k->facet_start[f + 1] - k->facet_start[f]),
-            k->facet_cells[f][0], k->facet_cells[f][1], k->facet_origin[f]));
+            border |= cells[2 * f + side] < 0 || c->border_cell[cells[2 * f + side]];
+        RBL_TRY(rbli_poll(c->ctx, f));
+        if (border) {
+            RBL_TRY(add_work(
+                c, vertices + begin, (size_t)count, cells + 2 * f, list->origin.data[f], c->facet_walls[f]));
+            continue;
+        }
+        for (int32_t i = 0; i < count; i++)
+            vertices[entries + (size_t)i] = vertices[begin + i];
+        start[kept] = (int32_t)entries; /* those of later facets are read still */
+        memmove(cells + 2 * kept, cells + 2 * f, 2 * sizeof *cells);
+        list->origin.data[kept++] = list->origin.data[f];
+        entries += (size_t)count;
     }
+    if (list->start.count) start[kept] = (int32_t)entries;
+    list->start.count = list->start.count ? kept + 1 : 0;
+    list->vertices.count = entries;
+    list->cells.count = 2 * kept;
+    list->origin.count = kept;
 done:
     return status;
 }
@@ -315,24 +398,41 @@ rbl_status rbli_complex_clip(rbl_context *ctx, rbli_cell_complex *complex, const
     const double box_max[3], double tolerance)
 {
     rbl_status status = RBL_OK;
-    clipper c = {.ctx = ctx, .k = complex, .vertex_capacity = complex->vertex_count, .tolerance = tolerance};
+    rbli_facet_list list = {0};
+    clipper c = {.ctx = ctx,
+        .k = complex,
+        .vertex_capacity = complex->vertex_count,
+        .box_min = box_min,
+        .box_max = box_max,
+        .tolerance = tolerance};
     RBL_TRY_ALLOC(c.border_cell = rbli_calloc(ctx, complex->cell_count, 1));
+    RBL_TRY_ALLOC(c.facet_walls = rbli_alloc(ctx, complex->facet_count, 1));
     RBL_TRY(rbli_array_reserve(ctx, &c.sign, complex->vertex_count));
-    c.sign.count = complex->vertex_count;
-    RBL_TRY(sort_facets(&c, box_min, box_max));
+    RBL_TRY(rbli_array_reserve(ctx, &c.walls, complex->vertex_count));
+    c.sign.count = c.walls.count = complex->vertex_count;
+    RBL_TRY(find_border(&c));
+    rbli_facet_list_take(&list, complex);
+    RBL_TRY(take_border(&c, &list));
     for (int wall = 0; wall < 6; wall++) {
         c.axis = wall / 2;
         c.side = wall % 2;
         c.wall = c.side ? box_max[c.axis] : box_min[c.axis];
         RBL_TRY(clip_wall(&c));
     }
-    RBL_TRY(rbli_facet_list_append(ctx, &c.kept, &c.work, 0, c.work.origin.count));
-    RBL_TRY(rbli_facet_list_move(ctx, &c.kept, complex));
+    for (size_t f = 0; f < c.work.count; f++) {
+        const work_facet *facet = &c.work.data[f];
+        if (facet->count)
+            RBL_TRY(rbli_facet_list_add(ctx, &list, c.pool.data + facet->start, (size_t)facet->count,
+                facet->cells[0], facet->cells[1], facet->origin));
+    }
+    RBL_TRY(rbli_facet_list_move(ctx, &list, complex));
 done:
-    rbli_facet_list_free(ctx, &c.kept);
-    rbli_facet_list_free(ctx, &c.work);
-    rbli_facet_list_free(ctx, &c.next);
+    rbli_facet_list_free(ctx, &list);
+    rbli_free(ctx, c.work.data);
+    rbli_free(ctx, c.pool.data);
+    rbli_free(ctx, c.walls.data);
     rbli_free(ctx, c.sign.data);
+    rbli_free(ctx, c.facet_walls);
     rbli_free(ctx, c.table);
     rbli_free(ctx, c.border_cell);
     rbli_free(ctx, c.loop.data);
