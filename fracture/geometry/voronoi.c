@@ -24,6 +24,8 @@ typedef struct voronoi {
     int32_t *name;       /* [count] index of the site */
     double (*points)[3]; /* [count] integers */
     int32_t *rank;
+    int32_t *order, *place; /* of insertion, along a curve: delaunay.h */
+    bool equal;             /* two points are */
     size_t count;
     size_t merged_count, first_merged[2];
     rbli_delaunay *delaunay;
@@ -135,14 +137,14 @@ static int compare_points(const double a[3], const double b[3])
 }
 
 /// Ranks points by (x, y, z), so that ties do not depend on the order of sites and lattices are treated alike
-/// everywhere. `*equal` if two points are equal.
-static rbl_status rank_points(voronoi *v, bool *equal)
+/// everywhere. Finds whether two points are equal.
+static rbl_status rank_points(rbl_context *ctx, voronoi *v)
 {
     size_t n = v->count;
-    int32_t *a = rbli_alloc(v->ctx, n, sizeof *a), *b = rbli_alloc(v->ctx, n, sizeof *b);
+    int32_t *a = rbli_alloc(ctx, n, sizeof *a), *b = rbli_alloc(ctx, n, sizeof *b);
     if (!a || !b) {
-        rbli_free(v->ctx, a);
-        rbli_free(v->ctx, b);
+        rbli_free(ctx, a);
+        rbli_free(ctx, b);
         return RBL_ERR_NO_MEMORY;
     }
     for (size_t i = 0; i < n; i++)
@@ -163,14 +165,34 @@ static rbl_status rank_points(voronoi *v, bool *equal)
         a = b;
         b = t;
     }
-    *equal = false;
+    v->equal = false;
     for (size_t i = 0; i < n; i++) {
         v->rank[a[i]] = (int32_t)i;
-        *equal |= i > 0 && compare_points(v->points[a[i - 1]], v->points[a[i]]) == 0;
+        v->equal |= i > 0 && compare_points(v->points[a[i - 1]], v->points[a[i]]) == 0;
     }
-    rbli_free(v->ctx, a);
-    rbli_free(v->ctx, b);
+    rbli_free(ctx, a);
+    rbli_free(ctx, b);
     return RBL_OK;
+}
+
+static rbl_status rank_or_order(
+    rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
+{
+    (void)block;
+    (void)worker;
+    rbl_status status = RBL_OK;
+    voronoi *v = user;
+    for (size_t job = begin; job < end && status == RBL_OK; job++)
+        status = job ? rbli_delaunay_order(ctx, (const double(*)[3])v->points, v->count,
+                           v->grid.ghost_distance, v->order, v->place)
+                     : rank_points(ctx, v);
+    return status;
+}
+
+/// Ranks points, finds their order of insertion and whether two are equal.
+static rbl_status sort_points(voronoi *v)
+{
+    return rbli_parallel_for(v->ctx, 2, 1, rank_or_order, v);
 }
 
 static size_t cell_hash(int64_t x, int64_t y, int64_t z)
@@ -287,11 +309,10 @@ static rbl_status find_close_sites(voronoi *v, bool *found)
 static rbl_status triangulate(voronoi *v)
 {
     rbl_status status = RBL_OK;
-    bool equal;
-    RBL_TRY(rank_points(v, &equal));
-    if (!equal) {
+    RBL_TRY(sort_points(v));
+    if (!v->equal) {
         RBL_TRY(rbli_delaunay_create(v->ctx, (const double(*)[3])v->points, v->count, v->rank,
-            v->grid.ghost_distance, NULL, &v->delaunay));
+            v->grid.ghost_distance, v->order, v->place, &v->delaunay));
         bool close;
         RBL_TRY(find_close_sites(v, &close));
         if (!close) return RBL_OK;
@@ -299,9 +320,9 @@ static rbl_status triangulate(voronoi *v)
         v->delaunay = NULL;
     }
     RBL_TRY(merge_sites(v));
-    RBL_TRY(rank_points(v, &equal));
+    RBL_TRY(sort_points(v));
     RBL_TRY(rbli_delaunay_create(v->ctx, (const double(*)[3])v->points, v->count, v->rank,
-        v->grid.ghost_distance, NULL, &v->delaunay));
+        v->grid.ghost_distance, v->order, v->place, &v->delaunay));
 done:
     return status;
 }
@@ -426,6 +447,60 @@ done:
     return status;
 }
 
+/// All lists one after another, as the facets of a complex.
+typedef struct join_job {
+    const ring_block *blocks;
+    size_t *facets, *entries; /* [blocks + 1] before each block */
+    rbli_cell_complex *k;
+} join_job;
+
+static rbl_status join_range(rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
+{
+    (void)ctx;
+    (void)block;
+    (void)worker;
+    const join_job *job = user;
+    for (size_t b = begin; b < end; b++) {
+        const rbli_facet_list *list = &job->blocks[b].list;
+        size_t first = job->facets[b], count = list->origin.count;
+        if (!count) continue;
+        memcpy(job->k->facet_vertices + job->entries[b], list->vertices.data,
+            list->vertices.count * sizeof(int32_t));
+        memcpy(job->k->facet_cells + first, list->cells.data, count * sizeof *job->k->facet_cells);
+        for (size_t f = 0; f < count; f++) {
+            job->k->facet_start[first + f] = list->start.data[f] + (int32_t)job->entries[b];
+            job->k->facet_origin[first + f] = (int32_t)(first + f);
+        }
+    }
+    return RBL_OK;
+}
+
+static rbl_status join_lists(voronoi *v, const ring_block *blocks, size_t count)
+{
+    rbl_status status = RBL_OK;
+    rbli_cell_complex *k = v->k;
+    join_job job = {.blocks = blocks, .k = k};
+    RBL_TRY_ALLOC(job.facets = rbli_calloc(v->ctx, count + 1, sizeof *job.facets));
+    RBL_TRY_ALLOC(job.entries = rbli_calloc(v->ctx, count + 1, sizeof *job.entries));
+    for (size_t b = 0; b < count; b++) {
+        job.facets[b + 1] = job.facets[b] + blocks[b].list.origin.count;
+        job.entries[b + 1] = job.entries[b] + blocks[b].list.vertices.count;
+    }
+    if (job.entries[count] > INT32_MAX)
+        RBL_TRY(rbli_fail(v->ctx, RBL_ERR_LIMIT, "the cell complex is too large"));
+    RBL_TRY_ALLOC(k->facet_start = rbli_alloc(v->ctx, job.facets[count] + 1, sizeof *k->facet_start));
+    RBL_TRY_ALLOC(k->facet_vertices = rbli_alloc(v->ctx, job.entries[count], sizeof *k->facet_vertices));
+    RBL_TRY_ALLOC(k->facet_cells = rbli_alloc(v->ctx, job.facets[count], sizeof *k->facet_cells));
+    RBL_TRY_ALLOC(k->facet_origin = rbli_alloc(v->ctx, job.facets[count], sizeof *k->facet_origin));
+    RBL_TRY(rbli_parallel_for(v->ctx, count, 1, join_range, &job));
+    k->facet_count = job.facets[count];
+    k->facet_start[k->facet_count] = (int32_t)job.entries[count];
+done:
+    rbli_free(v->ctx, job.facets);
+    rbli_free(v->ctx, job.entries);
+    return status;
+}
+
 /// The facets of all runs, one after another. They do not depend on how tetrahedra are cut into runs, but an
 /// edge's ring is walked once for each run that has a part of it: one thread makes one run.
 static rbl_status make_facets(voronoi *v)
@@ -438,14 +513,10 @@ static rbl_status make_facets(voronoi *v)
     RBL_TRY_ALLOC(job.done = rbli_calloc(v->ctx, count, 1));
     RBL_TRY_ALLOC(job.blocks = rbli_calloc(v->ctx, runs, sizeof *job.blocks));
     RBL_TRY(rbli_parallel_for(v->ctx, count, grain, ring_range, &job));
-    rbli_facet_list *all = &job.blocks[0].list;
-    for (size_t i = 1; i < runs; i++) {
-        const rbli_facet_list *list = &job.blocks[i].list;
-        if (list->origin.count) RBL_TRY(rbli_facet_list_append(v->ctx, all, list, 0, list->origin.count));
-    }
-    for (size_t f = 0; f < all->origin.count; f++)
-        all->origin.data[f] = (int32_t)f;
-    RBL_TRY(rbli_facet_list_move(v->ctx, all, v->k));
+    if (runs == 1)
+        RBL_TRY(rbli_facet_list_move(v->ctx, &job.blocks[0].list, v->k));
+    else
+        RBL_TRY(join_lists(v, job.blocks, runs));
 done:
     for (size_t i = 0; job.blocks && i < runs; i++)
         rbli_facet_list_free(v->ctx, &job.blocks[i].list);
@@ -653,6 +724,8 @@ rbl_status rbli_voronoi_complex(rbl_context *ctx, const double (*sites)[3], size
     RBL_TRY(select_sites(&v, site_count));
     RBL_TRY_ALLOC(v.points = rbli_alloc(ctx, v.count, sizeof *v.points));
     RBL_TRY_ALLOC(v.rank = rbli_alloc(ctx, v.count, sizeof *v.rank));
+    RBL_TRY_ALLOC(v.order = rbli_alloc(ctx, v.count, sizeof *v.order));
+    RBL_TRY_ALLOC(v.place = rbli_alloc(ctx, v.count, sizeof *v.place));
     set_grid(&v);
     if (v.count > 1 && box_is_lost(&v)) {
         keep_nearest(&v);
@@ -672,5 +745,7 @@ done:
     rbli_free(ctx, v.name);
     rbli_free(ctx, v.points);
     rbli_free(ctx, v.rank);
+    rbli_free(ctx, v.order);
+    rbli_free(ctx, v.place);
     return status;
 }

@@ -4,6 +4,7 @@
 
 #include "fracture/base/rng.h"
 #include "fracture/geometry/complex_edit.h"
+#include "fracture/base/threads.h"
 #include "fracture/geometry/delaunay.h"
 #include "fracture/geometry/relax.h"
 #include "fracture/geometry/voro_shim.h"
@@ -228,12 +229,12 @@ static void the_triangulation_does_not_depend_on_the_order_of_insertion(void **s
     (void)state;
     rbl_context *ctx = make_context(1);
     static double points[FAMILY_MOST_SITES][3];
-    static int32_t rank[FAMILY_MOST_SITES], order[FAMILY_MOST_SITES];
+    static int32_t rank[FAMILY_MOST_SITES], order[FAMILY_MOST_SITES], place[FAMILY_MOST_SITES];
     for (int family = 0; family < FAMILY_COUNT; family++) {
         if (family == 22 || family == 23 || family == 32) continue; /* equal points, or far ones */
         make_family(family, 3, 0, &set);
         for (size_t i = 0; i < set.count; i++) {
-            rank[i] = order[i] = (int32_t)i;
+            rank[i] = order[i] = place[i] = (int32_t)i;
             for (int k = 0; k < 3; k++)
                 points[i][k] = rint(set.sites[i][k] * 0x1p20) * (family % 2 ? 1 : 0x1p26);
         }
@@ -243,8 +244,8 @@ static void the_triangulation_does_not_depend_on_the_order_of_insertion(void **s
                 equal |= memcmp(points[i], points[j], sizeof points[i]) == 0;
         if (equal) continue;
         rbli_delaunay *first = NULL;
-        assert_ok(ctx,
-            rbli_delaunay_create(ctx, (const double(*)[3])points, set.count, rank, 0x1p51, NULL, &first));
+        assert_ok(ctx, rbli_delaunay_create(
+                           ctx, (const double(*)[3])points, set.count, rank, 0x1p51, order, place, &first));
         check_triangulation(first);
         int32_t(*expected)[4] = canonical(first);
         rbli_rng rng = rbli_rng_make(9, RBLI_RNG_TEST, (uint64_t)family);
@@ -256,8 +257,8 @@ static void the_triangulation_does_not_depend_on_the_order_of_insertion(void **s
                 order[j] = o;
             }
             rbli_delaunay *other = NULL;
-            assert_ok(ctx, rbli_delaunay_create(
-                               ctx, (const double(*)[3])points, set.count, rank, 0x1p51, order, &other));
+            assert_ok(ctx, rbli_delaunay_create(ctx, (const double(*)[3])points, set.count, rank, 0x1p51,
+                               order, place, &other));
             assert_int_equal(first->tetrahedron_count, other->tetrahedron_count);
             int32_t(*found)[4] = canonical(other);
             assert_memory_equal(expected, found, first->tetrahedron_count * sizeof *found);
@@ -268,6 +269,62 @@ static void the_triangulation_does_not_depend_on_the_order_of_insertion(void **s
         rbli_delaunay_destroy(ctx, first);
     }
     finish_context(ctx);
+}
+
+/// 6,000 distinct integer points of one kind.
+static size_t make_many(int kind, double (*points)[3])
+{
+    enum { SIDE = 18, COUNT = SIDE * SIDE * SIDE };
+    rbli_rng rng = rbli_rng_make(11, RBLI_RNG_TEST, (uint64_t)kind);
+    for (int i = 0; i < COUNT; i++) {
+        double u[3], length = 0;
+        int lattice[3] = {i % SIDE, i / SIDE % SIDE, i / SIDE / SIDE};
+        for (int k = 0; k < 3; k++) {
+            u[k] = rbli_rng_double(&rng) - 0.5;
+            length += u[k] * u[k];
+        }
+        for (int k = 0; k < 3; k++) {
+            double x = kind == 0   ? u[k]                                            /* everywhere */
+                       : kind == 1 ? (lattice[k] - SIDE / 2) / 32.0                  /* on a lattice */
+                       : kind == 2 ? u[k] / sqrt(length) / 2                         /* on a sphere */
+                       : kind == 3 ? (k == 2 ? 0 : u[k])                             /* on a plane */
+                       : kind == 4 ? u[k] * (i % 7 ? 0x1p-12 : 1)                    /* most in a cluster */
+                                   : (k ? u[k] * 0x1p-20 : i / (double)COUNT - 0.5); /* along a line */
+            points[i][k] = rint(x * 0x1p48);
+        }
+    }
+    return COUNT;
+}
+
+static void threads_make_the_same_triangulation(void **state)
+{
+    (void)state;
+    static double points[6000][3];
+    static int32_t rank[6000], order[6000], place[6000];
+    static const int thread_counts[] = {2, 3, 8};
+    for (int kind = 0; kind < 6; kind++) {
+        size_t count = make_many(kind, points);
+        for (size_t i = 0; i < count; i++)
+            rank[i] = (int32_t)i;
+        rbl_context *one = make_context(1);
+        rbli_delaunay *expected = NULL;
+        const double(*p)[3] = (const double(*)[3])points;
+        assert_ok(one, rbli_delaunay_order(one, p, count, 0x1p51, order, place));
+        assert_ok(one, rbli_delaunay_create(one, p, count, rank, 0x1p51, order, place, &expected));
+        check_triangulation(expected);
+        for (size_t t = 0; t < sizeof thread_counts / sizeof *thread_counts; t++) {
+            rbl_context *many = make_context(thread_counts[t]);
+            rbli_delaunay *found = NULL;
+            assert_ok(many, rbli_delaunay_create(many, p, count, rank, 0x1p51, order, place, &found));
+            assert_int_equal(expected->tetrahedron_count, found->tetrahedron_count);
+            assert_memory_equal(expected->tetrahedra, found->tetrahedra,
+                found->tetrahedron_count * sizeof *found->tetrahedra);
+            rbli_delaunay_destroy(many, found);
+            finish_context(many);
+        }
+        rbli_delaunay_destroy(one, expected);
+        finish_context(one);
+    }
 }
 
 static void the_same_bytes_for_any_thread_count(void **state)
@@ -426,30 +483,27 @@ static void the_reference_refuses_what_it_cannot_bear(void **state)
 static void *failing_reallocate(void *user, void *pointer, size_t old_bytes, size_t new_bytes)
 {
     (void)old_bytes;
-    size_t *left = user;
+    atomic_long *left = user;
     if (!new_bytes) {
         free(pointer);
         return NULL;
     }
-    if (*left && --*left == 0) return NULL;
-    return realloc(pointer, new_bytes);
+    return atomic_fetch_sub(left, 1) == 1 ? NULL : realloc(pointer, new_bytes);
 }
 
-static void every_failed_allocation_is_survived(void **state)
+static void survive_failed_allocations(int threads, const double (*sites)[3], size_t count)
 {
-    (void)state;
-    size_t left = 0, failures = 0;
+    atomic_long left = 0;
+    size_t failures = 0;
     rbli_allocator *allocator = rbli_allocator_create(failing_reallocate, &left);
     rbl_context ctx = {.allocator = allocator};
-    make_family(2, 1, 0, &set);
-    memcpy(set.sites[1], set.sites[0], sizeof set.sites[0]);
+    if (threads > 1) assert_int_equal(rbli_pool_create(allocator, threads, &ctx.pool), RBL_OK);
     size_t held = rbli_allocator_bytes(allocator);
-    for (size_t n = 1;; n++) {
+    for (long n = 1;; n++) {
         rbli_cell_complex *k = NULL;
-        left = n;
-        rbl_status status = rbli_voronoi_complex(
-            &ctx, (const double(*)[3])set.sites, set.count, padded_min, padded_max, NULL, NULL, &k);
-        left = 0;
+        atomic_store(&left, n);
+        rbl_status status = rbli_voronoi_complex(&ctx, sites, count, padded_min, padded_max, NULL, NULL, &k);
+        atomic_store(&left, 0);
         if (status == RBL_OK) {
             rbli_cell_complex_destroy(&ctx, k);
             break;
@@ -460,7 +514,21 @@ static void every_failed_allocation_is_survived(void **state)
         failures++;
     }
     assert_true(failures > 20);
+    rbli_pool_destroy(ctx.pool);
     rbli_allocator_release(allocator);
+}
+
+static void every_failed_allocation_is_survived(void **state)
+{
+    (void)state;
+    make_family(2, 1, 0, &set);
+    memcpy(set.sites[1], set.sites[0], sizeof set.sites[0]);
+    survive_failed_allocations(1, (const double(*)[3])set.sites, set.count);
+    static double many[3000][3];
+    rbli_rng rng = rbli_rng_make(6, RBLI_RNG_TEST, 0);
+    for (int i = 0; i < 9000; i++)
+        many[i / 3][i % 3] = rbli_rng_double(&rng);
+    survive_failed_allocations(3, (const double(*)[3])many, 3000);
 }
 
 int main(void)
@@ -472,6 +540,7 @@ int main(void)
         cmocka_unit_test(walls_may_coincide_with_facets),
         cmocka_unit_test(volumes_agree_with_voro),
         cmocka_unit_test(the_triangulation_does_not_depend_on_the_order_of_insertion),
+        cmocka_unit_test(threads_make_the_same_triangulation),
         cmocka_unit_test(the_same_bytes_for_any_thread_count),
         cmocka_unit_test(close_sites_are_merged),
         cmocka_unit_test(a_single_site_and_far_ones_take_the_box),

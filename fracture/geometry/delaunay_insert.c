@@ -1,0 +1,237 @@
+/// Bowyer–Watson with exact predicates. The cavity is linked by rotating about its edges, with no search
+/// structure.
+
+#include "fracture/geometry/delaunay_insert.h"
+
+static int find(const int32_t list[4], int32_t value)
+{
+    return list[0] == value ? 0 : list[1] == value ? 1 : list[2] == value ? 2 : 3;
+}
+
+bool rbli_inserter_owns(const rbli_inserter *in, const int32_t v[4])
+{
+    bool owns = true;
+    for (int k = 0; k < 4 && !in->alone; k++)
+        owns &= in->t->region[v[k]] == in->region || in->t->region[v[k]] == RBLI_EVERY_REGION;
+    return owns;
+}
+
+/// The corner of a tetrahedron's neighbour across face `f` that both do not share.
+static int32_t apex_across(const rbli_tetrahedron *tet, int f, const rbli_tetrahedron *neighbour)
+{
+    const int32_t *v = tet->v, *w = neighbour->v;
+    return v[0] ^ v[1] ^ v[2] ^ v[3] ^ v[f] ^ w[0] ^ w[1] ^ w[2] ^ w[3];
+}
+
+/// Whether the region of an inserter, which owns `tet`, owns its neighbour across face `f`.
+static bool owns_across(const rbli_inserter *in, const rbli_tetrahedron *tet, int f)
+{
+    if (in->alone) return true;
+    uint8_t region = in->t->region[apex_across(tet, f, &in->t->tets.data[tet->n[f]])];
+    return region == in->region || region == RBLI_EVERY_REGION;
+}
+
+rbl_status rbli_triangulation_reserve(rbl_context *ctx, rbli_triangulation *t, size_t count)
+{
+    size_t extra = count > t->tets.count ? count - t->tets.count : 0;
+    if (rbli_array_reserve(ctx, &t->tets, extra) != RBL_OK) return RBL_ERR_NO_MEMORY;
+    if (t->stamp_capacity >= t->tets.capacity) return RBL_OK;
+    uint32_t *stamp = rbli_realloc(ctx, t->stamp, t->tets.capacity, sizeof *stamp);
+    if (!stamp) return RBL_ERR_NO_MEMORY;
+    memset(stamp + t->stamp_capacity, 0, (t->tets.capacity - t->stamp_capacity) * sizeof *stamp);
+    t->stamp = stamp;
+    t->stamp_capacity = t->tets.capacity;
+    return RBL_OK;
+}
+
+rbl_status rbli_inserter_start(rbli_inserter *in)
+{
+    rbli_triangulation *t = in->t;
+    rbl_status status = rbli_triangulation_reserve(in->ctx, t, 8);
+    if (status != RBL_OK) return status;
+    for (int octant = 0; octant < 8; octant++) {
+        int x = octant & 1, y = octant >> 1 & 1, z = octant >> 2;
+        int flip = (x + y + z) % 2; /* orientation alternates */
+        rbli_tetrahedron *tet = &t->tets.data[octant];
+        int axis[3] = {0, flip ? 2 : 1, flip ? 1 : 2};
+        for (int k = 0; k < 3; k++) {
+            tet->v[k] = 2 * axis[k] + (octant >> axis[k] & 1);
+            tet->n[k] = octant ^ (1 << axis[k]);
+        }
+        tet->v[3] = RBLI_GHOST_COUNT;
+        tet->n[3] = -1;
+        if (rbli_orient3d(t->points[tet->v[0]].x, t->points[tet->v[1]].x, t->points[tet->v[2]].x,
+                t->points[RBLI_GHOST_COUNT].x) < 0) {
+            int32_t v = tet->v[0], n = tet->n[0];
+            tet->v[0] = tet->v[1];
+            tet->n[0] = tet->n[1];
+            tet->v[1] = v;
+            tet->n[1] = n;
+        }
+    }
+    t->tets.count = in->next = 8;
+    in->end = t->tets.capacity;
+    in->last = 0;
+    return RBL_OK;
+}
+
+/// Visibility walk to the tetrahedron that contains `p`; it ends because Delaunay triangulations are acyclic.
+/// −1 where it cannot go on inside the region. `last` becomes its end.
+static int32_t locate(rbli_inserter *in, const double p[3])
+{
+    const rbli_triangulation *t = in->t;
+    int32_t current = in->last, from = -1;
+    for (;;) {
+        const rbli_tetrahedron *tet = &t->tets.data[current];
+        int32_t next = -1;
+        bool outside = false;
+        for (int f = 0; f < 4 && next < 0; f++) {
+            if (tet->n[f] < 0 || tet->n[f] == from) continue;
+            const double *corner[4] = {t->points[tet->v[0]].x, t->points[tet->v[1]].x, t->points[tet->v[2]].x,
+                t->points[tet->v[3]].x};
+            corner[f] = p;
+            if (rbli_orient3d(corner[0], corner[1], corner[2], corner[3]) >= 0) continue;
+            if (owns_across(in, tet, f))
+                next = tet->n[f];
+            else
+                outside = true;
+        }
+        if (next < 0) {
+            in->last = current;
+            return outside ? -1 : current;
+        }
+        from = current;
+        current = next;
+    }
+}
+
+static bool in_conflict(const rbli_triangulation *t, int32_t tet, const rbli_ranked_point *p)
+{
+    const int32_t *v = t->tets.data[tet].v;
+    const rbli_ranked_point *q = t->points;
+    return rbli_insphere(&q[v[0]], &q[v[1]], &q[v[2]], &q[v[3]], p) > 0;
+}
+
+/// Collects the tetrahedra whose spheres contain `p` and the faces around them. `*inside` is false, and the lists
+/// are not whole, where the region does not own one of them.
+static rbl_status find_cavity(rbli_inserter *in, int32_t first, const rbli_ranked_point *p, bool *inside)
+{
+    rbli_triangulation *t = in->t;
+    uint32_t conflict = in->clock += 2;
+    in->conflict.count = in->border.count = 0;
+    *inside = true;
+    if (rbli_array_push(in->ctx, &in->conflict, first) != RBL_OK) return RBL_ERR_NO_MEMORY;
+    t->stamp[first] = conflict;
+    for (size_t i = 0; i < in->conflict.count; i++) {
+        int32_t current = in->conflict.data[i];
+        const rbli_tetrahedron *tet = &t->tets.data[current];
+        for (int f = 0; f < 4; f++) {
+            int32_t neighbour = tet->n[f];
+            if (neighbour >= 0 && !owns_across(in, tet, f)) {
+                if (in_conflict(t, neighbour, p)) {
+                    *inside = false;
+                    return RBL_OK;
+                }
+            } else if (neighbour >= 0) {
+                uint32_t stamp = t->stamp[neighbour];
+                if (stamp == conflict) continue;
+                if (stamp != conflict + 1 && in_conflict(t, neighbour, p)) {
+                    t->stamp[neighbour] = conflict;
+                    if (rbli_array_push(in->ctx, &in->conflict, neighbour) != RBL_OK)
+                        return RBL_ERR_NO_MEMORY;
+                    continue;
+                }
+                t->stamp[neighbour] = conflict + 1;
+            }
+            if (rbli_array_push(in->ctx, &in->border, 4 * (int64_t)current + f) != RBL_OK)
+                return RBL_ERR_NO_MEMORY;
+        }
+    }
+    return RBL_OK;
+}
+
+/// One new tetrahedron for each border face: a copy of the old one with the opposite vertex replaced, so that
+/// slots keep their meaning. The old one's link across the face becomes −2 − (new one).
+static void make_star(rbli_inserter *in, int32_t p)
+{
+    rbli_tetrahedron *tets = in->t->tets.data;
+    for (size_t i = 0; i < in->border.count; i++) {
+        int32_t old = (int32_t)(in->border.data[i] / 4), f = (int32_t)(in->border.data[i] % 4);
+        int32_t made = in->free_list.count ? in->free_list.data[--in->free_list.count] : (int32_t)in->next++;
+        rbli_tetrahedron *from = &tets[old], *to = &tets[made];
+        int32_t outer = from->n[f];
+        *to = (rbli_tetrahedron){{from->v[0], from->v[1], from->v[2], from->v[3]}, {-1, -1, -1, -1}};
+        to->v[f] = p;
+        to->n[f] = outer;
+        /* The link back is found by the corner: other inserters may write the others. */
+        if (outer >= 0) tets[outer].n[find(tets[outer].v, apex_across(from, f, &tets[outer]))] = made;
+        from->n[f] = -2 - made;
+        in->last = made;
+    }
+}
+
+/// Links new tetrahedra with each other: from each border face rotates about each of its edges through the
+/// cavity.
+static void link_star(rbli_inserter *in)
+{
+    rbli_tetrahedron *tets = in->t->tets.data;
+    for (size_t i = 0; i < in->border.count; i++) {
+        int32_t old = (int32_t)(in->border.data[i] / 4), f = (int32_t)(in->border.data[i] % 4);
+        int32_t made = -2 - tets[old].n[f];
+        for (int k = 0; k < 4; k++) {
+            if (k == f || tets[made].n[k] >= 0) continue;
+            int32_t current = old;
+            int cross = k, third = f;
+            while (tets[current].n[cross] >= 0) {
+                int32_t next = tets[current].n[cross], y = tets[current].v[third];
+                third = find(tets[next].n, current);
+                cross = find(tets[next].v, y);
+                current = next;
+            }
+            int32_t other = -2 - tets[current].n[cross];
+            tets[made].n[k] = other;
+            tets[other].n[third] = made;
+        }
+    }
+}
+
+/// Sees to it that `count` tetrahedra are free; `*enough` is false if they are not and the inserter is not alone.
+static rbl_status reserve(rbli_inserter *in, size_t count, bool *enough)
+{
+    *enough = in->free_list.count + (in->end - in->next) >= count;
+    if (*enough || !in->alone) return RBL_OK;
+    in->t->tets.count = in->next;
+    rbl_status status = rbli_triangulation_reserve(in->ctx, in->t, in->next + count);
+    in->end = in->t->tets.capacity;
+    *enough = status == RBL_OK;
+    return status;
+}
+
+rbl_status rbli_insert_point(rbli_inserter *in, int32_t p, bool *inserted)
+{
+    const rbli_ranked_point *point = &in->t->points[p];
+    bool inside = false, enough = false;
+    int32_t first = locate(in, point->x);
+    *inserted = false;
+    if (first < 0) return RBL_OK;
+    rbl_status status = find_cavity(in, first, point, &inside);
+    if (status != RBL_OK || !inside) return status;
+    status = reserve(in, in->border.count, &enough);
+    if (status != RBL_OK || !enough) return status;
+    if (rbli_array_reserve(in->ctx, &in->free_list, in->conflict.count) != RBL_OK) return RBL_ERR_NO_MEMORY;
+    make_star(in, p);
+    link_star(in);
+    for (size_t i = 0; i < in->conflict.count; i++) {
+        in->free_list.data[in->free_list.count++] = in->conflict.data[i];
+        in->t->tets.data[in->conflict.data[i]].v[0] = -1;
+    }
+    *inserted = true;
+    return RBL_OK;
+}
+
+void rbli_inserter_free(rbl_context *ctx, rbli_inserter *in)
+{
+    rbli_free(ctx, in->free_list.data);
+    rbli_free(ctx, in->conflict.data);
+    rbli_free(ctx, in->border.data);
+}
