@@ -23,9 +23,7 @@ enum {
 enum { UPPER_HALF = 0x08ce }; /* bits FAN · i + j with i < j */
 _Static_assert(FAN == 4, "UPPER_HALF is for four");
 
-typedef struct flat_box {
-    float min[3], max[3];
-} flat_box;
+typedef rbli_flat_box flat_box;
 
 /// FAN boxes side by side, tested at once. Lanes beyond the end are empty (minimum above maximum).
 typedef float lanes __attribute__((vector_size(4 * FAN)));
@@ -337,6 +335,55 @@ bool rbli_box_tree_query(
     return true;
 }
 
+bool rbli_box_tree_walk(
+    const rbli_box_tree *tree, const rbli_flat_box *box, rbli_box_pack_visit visit, void *user)
+{
+    if (tree->count == 0) return true;
+    box_pack wide = spread_box(box);
+    node_stack stack;
+    stack.nodes[0].level = tree->level_count - 1;
+    stack.nodes[0].pack = 0;
+    stack.count = 1;
+    while (stack.count > 0) {
+        stack.count--;
+        int level = stack.nodes[stack.count].level;
+        size_t pack = stack.nodes[stack.count].pack;
+        const box_pack *boxes = pack_of(tree, level, pack);
+        int hits = overlap(boxes, &wide);
+        if (!hits) continue;
+        hits = visit(user, level, pack, (unsigned)hits, (const float(*)[FAN])boxes->min,
+            (const float(*)[FAN])boxes->max);
+        if (hits == RBLI_BOX_TREE_STOP) return false;
+        for (int lane = FAN - 1; lane >= 0 && level > 0;
+             lane--) { /* so that the lowest child is taken next */
+            if (!(hits >> lane & 1)) continue;
+            stack.nodes[stack.count].level = level - 1;
+            stack.nodes[stack.count++].pack = (uint32_t)(pack * FAN) + (uint32_t)lane;
+        }
+    }
+    return true;
+}
+
+rbli_flat_box rbli_box_tree_flatten(const rbli_box_tree *tree, const double min[3], const double max[3])
+{
+    return flatten(tree, min, max);
+}
+
+size_t rbli_box_tree_node_count(const rbli_box_tree *tree, int level)
+{
+    return level < tree->level_count ? tree->level_size[level] : 0;
+}
+
+rbli_flat_box rbli_box_tree_node(const rbli_box_tree *tree, int level, size_t node)
+{
+    return box_of(tree, level, node);
+}
+
+void rbli_box_tree_drop_block(rbli_box_tree *tree, size_t block)
+{
+    if (tree->level_count > 1) set_lane(&tree->packs[tree->level_start[1] + block / FAN], block % FAN, NULL);
+}
+
 const int32_t *rbli_box_tree_items(const rbli_box_tree *tree)
 {
     return tree->items;
@@ -373,7 +420,8 @@ static void pair_near(pair_search *s)
 {
     const rbli_box_tree *tree = s->tree;
     for (size_t block = s->first; block < s->end; block++) {
-        flat_box flat = box_around(pack_of(tree, 0, block));
+        flat_box flat = box_of(tree, 1, block);
+        if (flat.min[0] > flat.max[0]) continue; /* dropped */
         box_pack around = spread_box(&flat), own[FAN];
         for (size_t i = 0; i < FAN; i++) {
             flat = box_of(tree, 0, block * FAN + i);

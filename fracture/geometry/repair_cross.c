@@ -39,6 +39,7 @@ typedef struct crosser {
     repair *r;
     const int32_t *unit;
     rbli_box_tree *tree;
+    uint8_t *facing;      /* [slots] of repair_sift */
     cross_block *blocks;  /* in the order of the tree; lanes beyond the end are never hit */
     int32_t *move_of;     /* [3 · triangles] row of `moves` of a corner; made when a pair needs it */
     int64_t (*moves)[3];  /* one a vertex and shell */
@@ -376,10 +377,9 @@ static void bounds_of_grid(const repair *r, double min[3], double max[3])
         }
 }
 
-static void box_of_triangle(const repair *r, int32_t triangle, double min[3], double max[3])
+static void box_of_corners(
+    const double p[3], const double q[3], const double o[3], double min[3], double max[3])
 {
-    const int32_t *v = r->triangles.data[triangle].v;
-    const double *p = r->grid[v[0]], *q = r->grid[v[1]], *o = r->grid[v[2]];
     for (int k = 0; k < 3; k++) {
         double low = p[k] < q[k] ? p[k] : q[k], high = p[k] < q[k] ? q[k] : p[k];
         min[k] = o[k] < low ? o[k] : low;
@@ -389,7 +389,7 @@ static void box_of_triangle(const repair *r, int32_t triangle, double min[3], do
 
 enum { AHEAD = 12 }; /* slots from here whose memory is asked for early */
 
-/// The searched triangles, while the tree is built.
+/// The searched triangles, while the tree is built and sifted.
 typedef struct tree_items {
     crosser *c;
     int32_t *triangles;
@@ -421,10 +421,29 @@ static void get_item(void *user, size_t slot, int32_t item, double min[3], doubl
     if (slot + AHEAD < t->count)
         for (int k = 0; k < 3; k++)
             __builtin_prefetch(r->grid[r->triangles.data[t->triangles[items[slot + AHEAD]]].v[k]]);
-    box_of_triangle(r, t->triangles[item], min, max);
+    const int32_t *v = r->triangles.data[t->triangles[item]].v;
+    const double *corners[3] = {r->grid[v[0]], r->grid[v[1]], r->grid[v[2]]};
+    box_of_corners(corners[0], corners[1], corners[2], min, max);
+    t->c->facing[slot] = repair_facing(corners[0], corners[1], corners[2]);
     put_in_block(t->c, slot, t->triangles[item]);
     for (size_t rest = slot + 1; slot + 1 == t->count && rest % RBLI_BOX_TREE_FAN; rest++)
         put_in_block(t->c, rest, t->triangles[item]);
+}
+
+/// Leaves triangles that certainly cross nothing out of the search.
+static rbl_status sift(const tree_items *t)
+{
+    rbl_status status = RBL_OK;
+    crosser *c = t->c;
+    size_t blocks = rbli_box_tree_block_count(c->tree);
+    repair_sift s = {c->r, c->tree, t->triangles, c->facing, t->count, NULL};
+    RBL_TRY_ALLOC(s.clear = rbli_calloc(c->r->ctx, blocks, 1));
+    RBL_TRY(repair_sift_blocks(&s));
+    for (size_t block = 0; block < blocks; block++)
+        if (s.clear[block]) rbli_box_tree_drop_block(c->tree, block);
+done:
+    rbli_free(c->r->ctx, s.clear);
+    return status;
 }
 
 static rbl_status build_tree(crosser *c)
@@ -442,11 +461,15 @@ static rbl_status build_tree(crosser *c)
     RBL_TRY(rbli_box_tree_begin(r->ctx, min, max, t.count, &c->tree));
     for (size_t i = 0; i < t.count; i++) {
         RBL_TRY(rbli_poll(r->ctx, i));
-        box_of_triangle(r, t.triangles[i], min, max);
+        const int32_t *v = r->triangles.data[t.triangles[i]].v;
+        box_of_corners(r->grid[v[0]], r->grid[v[1]], r->grid[v[2]], min, max);
         rbli_box_tree_put(c->tree, i, min, max);
     }
-    RBL_TRY_ALLOC(c->blocks = rbli_alloc(r->ctx, rbli_box_tree_block_count(c->tree), sizeof *c->blocks));
+    size_t blocks = rbli_box_tree_block_count(c->tree);
+    RBL_TRY_ALLOC(c->facing = rbli_alloc(r->ctx, t.count, 1));
+    RBL_TRY_ALLOC(c->blocks = rbli_alloc(r->ctx, blocks, sizeof *c->blocks));
     RBL_TRY(rbli_box_tree_end(r->ctx, c->tree, get_item, &t));
+    RBL_TRY(sift(&t));
 done:
     rbli_free(r->ctx, t.triangles);
     return status;
@@ -512,6 +535,7 @@ done:
     }
     rbli_free(r->ctx, c.found);
     rbli_free(r->ctx, c.undecided);
+    rbli_free(r->ctx, c.facing);
     rbli_free(r->ctx, c.blocks);
     rbli_free(r->ctx, c.move_of);
     rbli_free(r->ctx, c.moves);

@@ -222,6 +222,21 @@ rbl_status repair_split_double_edges(repair *r, bool *changed);
 /// rbli_free.
 rbl_status repair_find_umbrellas(repair *r, int32_t **out, bool *single);
 
+/* repair_sift.c */
+/// To which sides of the axes a triangle on the grid certainly faces: bit 2·k towards +k, bit 2·k + 1 towards −k.
+uint8_t repair_facing(const double a[3], const double b[3], const double c[3]);
+/// The triangles of closed, oriented shells, in a tree.
+typedef struct repair_sift {
+    const repair *r;
+    const struct rbli_box_tree *tree; /* their boxes on the grid */
+    const int32_t *triangles;         /* of the tree's items */
+    uint8_t *facing;                  /* [count] of the triangles in the tree's slots */
+    size_t count;
+    uint8_t *clear; /* [blocks of the tree] zeros; set to 1 where the triangles cross and touch nothing */
+} repair_sift;
+/// Deterministic, by the context's pool.
+rbl_status repair_sift_blocks(repair_sift *sift);
+
 /* repair_cross.c */
 typedef struct repair_crossings {
     int32_t *self_count;        /* [shells] */

@@ -147,12 +147,86 @@ static void pairs_come_once_in_any_blocks(void **state)
     finish_context(ctx);
 }
 
+typedef struct walk_marks {
+    const rbli_box_tree *tree;
+    uint8_t seen[MOST];
+} walk_marks;
+
+static int mark_pack(
+    void *user, int level, size_t pack, unsigned hits, const float (*min)[4], const float (*max)[4])
+{
+    walk_marks *marks = user;
+    for (unsigned lane = 0; lane < RBLI_BOX_TREE_FAN; lane++) {
+        if (!(hits >> lane & 1)) continue;
+        size_t node = pack * RBLI_BOX_TREE_FAN + lane;
+        rbli_flat_box box = rbli_box_tree_node(marks->tree, level, node);
+        assert_true(node < rbli_box_tree_node_count(marks->tree, level));
+        for (int k = 0; k < 3; k++)
+            assert_true(box.min[k] == min[k][lane] && box.max[k] == max[k][lane]);
+        if (level == 0) marks->seen[rbli_box_tree_items(marks->tree)[node]]++;
+    }
+    return (int)hits;
+}
+
+static void a_walk_comes_to_what_a_query_finds(void **state)
+{
+    (void)state;
+    rbl_context *ctx = make_context(1);
+    boxes *b = malloc(sizeof *b);
+    static const size_t counts[] = {0, 1, 4, 17, 300, MOST};
+    for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
+        fill(b, counts[c], 0.2, 1, c);
+        rbli_box_tree *tree = NULL;
+        assert_ok(ctx, rbli_box_tree_create(ctx, (const double(*)[2][3])b->box, b->count, &tree));
+        const double min[3] = {3.2, 3.2, 3.2}, max[3] = {3.7, 3.7, 3.7};
+        uint8_t seen[MOST] = {0};
+        walk_marks marks = {tree, {0}};
+        rbli_flat_box box = rbli_box_tree_flatten(tree, min, max);
+        assert_true(rbli_box_tree_query(tree, min, max, mark, seen));
+        assert_true(rbli_box_tree_walk(tree, &box, mark_pack, &marks));
+        assert_memory_equal(seen, marks.seen, sizeof seen);
+        rbli_box_tree_destroy(ctx, tree);
+    }
+    free(b);
+    finish_context(ctx);
+}
+
+static void dropped_blocks_are_in_no_pair(void **state)
+{
+    (void)state;
+    rbl_context *ctx = make_context(1);
+    boxes *b = malloc(sizeof *b);
+    uint8_t(*seen)[MOST] = calloc(MOST, sizeof *seen), gone[MOST] = {0};
+    fill(b, MOST, 0.2, 1, 7);
+    rbli_box_tree *tree = NULL;
+    assert_ok(ctx, rbli_box_tree_create(ctx, (const double(*)[2][3])b->box, b->count, &tree));
+    pair_marks marks = {seen, rbli_box_tree_items(tree)};
+    size_t blocks = rbli_box_tree_block_count(tree);
+    for (size_t block = 0; block < blocks; block += 1 + block % 3) {
+        rbli_box_tree_drop_block(tree, block);
+        for (size_t i = 0; i < RBLI_BOX_TREE_FAN; i++)
+            gone[marks.items[block * RBLI_BOX_TREE_FAN + i]] = 1;
+    }
+    rbli_box_tree_pairs(tree, 0, blocks, mark_pair, &marks);
+    for (size_t i = 0; i < b->count; i++)
+        for (size_t j = i + 1; j < b->count; j++) {
+            if (gone[i] || gone[j]) assert_int_equal(seen[i][j], 0);
+            if (!gone[i] && !gone[j] && overlap(b->box[i], b->box[j])) assert_int_equal(seen[i][j], 1);
+        }
+    rbli_box_tree_destroy(ctx, tree);
+    free(seen);
+    free(b);
+    finish_context(ctx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(queries_find_what_overlaps),
         cmocka_unit_test(a_visit_can_end_a_query),
         cmocka_unit_test(pairs_come_once_in_any_blocks),
+        cmocka_unit_test(a_walk_comes_to_what_a_query_finds),
+        cmocka_unit_test(dropped_blocks_are_in_no_pair),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "fracture/base/rng.h"
+#include "fracture/geometry/grid_orient.h"
 #include "fracture/geometry/repair.h"
 
 /* Soups */
@@ -965,6 +966,82 @@ static void crossings_inside_a_shell_are_counted(void **state)
     finish_context(ctx);
 }
 
+/* Smooth surfaces, most of whose triangles are never compared */
+
+static int plane_side(const double (*p)[3], const int32_t v[3], int32_t w)
+{
+    return rbli_grid_orient3d(p[v[0]], p[v[1]], p[v[2]], p[w]);
+}
+
+/// An edge of `b` through `a`; nothing is in special position.
+static bool pierces(const double (*p)[3], const int32_t a[3], const int32_t b[3])
+{
+    for (int k = 0; k < 3; k++) {
+        int32_t from = b[k], to = b[(k + 1) % 3];
+        if (plane_side(p, a, from) == plane_side(p, a, to)) continue;
+        int turns = 0;
+        for (int i = 0; i < 3; i++)
+            turns += rbli_grid_orient3d(p[a[i]], p[a[(i + 1) % 3]], p[from], p[to]);
+        if (turns == 3 || turns == -3) return true;
+    }
+    return false;
+}
+
+static int32_t count_crossings(const rbli_repair_result *r)
+{
+    int32_t count = 0;
+    const double(*p)[3] = (const double(*)[3])r->positions;
+    for (size_t t = 0; t < r->triangle_count; t++)
+        for (size_t u = t + 1; u < r->triangle_count; u++) {
+            const int32_t *a = r->triangles[t], *b = r->triangles[u];
+            bool apart = false;
+            for (int k = 0; k < 3 && !apart; k++) {
+                double low = fmin(p[a[0]][k], fmin(p[a[1]][k], p[a[2]][k]));
+                double high = fmax(p[a[0]][k], fmax(p[a[1]][k], p[a[2]][k]));
+                apart = (p[b[0]][k] < low && p[b[1]][k] < low && p[b[2]][k] < low) ||
+                        (p[b[0]][k] > high && p[b[1]][k] > high && p[b[2]][k] > high);
+            }
+            for (int k = 0; k < 9 && !apart; k++)
+                apart = a[k / 3] == b[k % 3];
+            count += !apart && (pierces(p, a, b) || pierces(p, b, a));
+        }
+    return count;
+}
+
+/// A tube of radius `tube` around a circle of radius 1, on whole numbers, which grids of any step keep.
+static void add_tube(soup *s, int n, int m, double tube, rbli_rng *rng)
+{
+    double a = 6 * rbli_rng_double(rng), b = 6 * rbli_rng_double(rng);
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < m; j++) {
+            double u = 6.28318530717958 * i / n, w = 6.28318530717958 * j / m, r = 1 + tube * cos(w);
+            double x = r * cos(u), y = r * sin(u), z = tube * sin(w) + 0.1 * sin(3 * u);
+            double q = cos(a) * x - sin(a) * y, t = sin(a) * x + cos(a) * y;
+            add_vertex(s, rint(0x1p30 * q), rint(0x1p30 * (cos(b) * t - sin(b) * z)),
+                rint(0x1p30 * (sin(b) * t + cos(b) * z)));
+            add_quad(s, i * m + j, (i + 1) % n * m + j, (i + 1) % n * m + (j + 1) % m, i * m + (j + 1) % m);
+        }
+}
+
+static void smooth_surfaces_have_the_crossings_that_all_pairs_have(void **state)
+{
+    (void)state;
+    static const double tubes[] = {0.3, 0.9, 0.99, 1.02, 1.3, 2};
+    for (size_t i = 0; i < sizeof tubes / sizeof *tubes; i++) {
+        rbli_rng rng = rbli_rng_make(31, RBLI_RNG_TEST, i);
+        rbl_context *ctx = make_context(i % 2 ? 3 : 1);
+        soup *s = make_soup();
+        add_tube(s, 41 + (int)i, 40, tubes[i], &rng);
+        rbli_repair_result *r = repair_and_check(ctx, s, NULL);
+        assert_int_equal(r->shell_count, 1);
+        assert_int_equal(r->shells[0].self_crossings, count_crossings(r));
+        assert_int_equal(r->shells[0].self_crossings > 0, tubes[i] > 1);
+        rbli_repair_result_destroy(ctx, r);
+        free(s);
+        finish_context(ctx);
+    }
+}
+
 /* Random voxels: every non-manifold edge and vertex there is, and volumes are known. */
 
 static bool voxel_at(const bool *voxels, int n, int x, int y, int z)
@@ -1281,6 +1358,7 @@ int main(void)
         cmocka_unit_test(overlaps_are_told_also_with_coplanar_faces),
         cmocka_unit_test(shells_may_span_nodes),
         cmocka_unit_test(crossings_inside_a_shell_are_counted),
+        cmocka_unit_test(smooth_surfaces_have_the_crossings_that_all_pairs_have),
         cmocka_unit_test(voxels_become_manifold),
         cmocka_unit_test(any_soup_gives_closed_shells),
         cmocka_unit_test(windings_of_closed_input_are_kept),
