@@ -354,7 +354,7 @@ static rbl_status check_finite(rbli_mesh_builder *builder, const rbli_polygon_in
     size_t corner_count = input->polygons[input->polygon_count].start;
     for (size_t c = 0; c < corner_count; c++) {
         if (rbli_poll(builder->ctx, c) != RBL_OK) return RBL_ERR_CANCELLED;
-        size_t vertex = (size_t)input->corner_positions[c * input->corner_stride];
+        size_t vertex = (size_t)input->corner_positions[c];
         const double *p = file->positions[vertex];
         if (isfinite(p[0]) && isfinite(p[1]) && isfinite(p[2])) continue;
         char place[4100];
@@ -373,13 +373,14 @@ static rbl_status check_finite(rbli_mesh_builder *builder, const rbli_polygon_in
     return RBL_OK;
 }
 
+/// @param sources of the triangles' corners, or NULL
 static rbl_status triangulate_polygon(rbli_mesh_builder *builder, const rbli_polygon_input *input,
-    size_t polygon, size_t first_triangle, size_t *sources)
+    size_t polygon, size_t first_triangle, int32_t *sources)
 {
     rbli_mesh_file *file = &builder->file;
     const rbli_file_polygon *p = &input->polygons[polygon];
     size_t count = p[1].start - p->start;
-    const int32_t *corners = input->corner_positions + p->start * input->corner_stride;
+    const int32_t *corners = input->corner_positions + p->start;
     int32_t(*out)[3] = file->triangles + first_triangle;
     if (count == 3) {
         out[0][0] = 0;
@@ -387,14 +388,14 @@ static rbl_status triangulate_polygon(rbli_mesh_builder *builder, const rbli_pol
         out[0][2] = 2;
     } else {
         rbl_status status = rbli_polygon_triangulate(
-            builder->ctx, (const double(*)[3])file->positions, corners, input->corner_stride, count, out);
+            builder->ctx, (const double(*)[3])file->positions, corners, 1, count, out);
         if (status != RBL_OK) return status;
     }
     for (size_t t = 0; t < count - 2; t++) {
         for (int k = 0; k < 3; k++) {
-            size_t corner = (size_t)out[t][k];
-            sources[3 * (first_triangle + t) + (size_t)k] = p->start + corner;
-            out[t][k] = corners[corner * input->corner_stride];
+            int32_t corner = out[t][k];
+            if (sources) sources[3 * (first_triangle + t) + (size_t)k] = (int32_t)p->start + corner;
+            out[t][k] = corners[corner];
         }
         file->triangle_nodes[first_triangle + t] = p->node;
         file->triangle_materials[first_triangle + t] = p->material;
@@ -403,22 +404,24 @@ static rbl_status triangulate_polygon(rbli_mesh_builder *builder, const rbli_pol
 }
 
 rbl_status rbli_builder_triangulate(
-    rbli_mesh_builder *builder, const rbli_polygon_input *input, size_t **corner_sources)
+    rbli_mesh_builder *builder, const rbli_polygon_input *input, int32_t **corner_sources)
 {
     rbl_status status = RBL_OK;
-    size_t *sources = NULL;
+    int32_t *sources = NULL;
     size_t corner_count = input->polygon_count ? input->polygons[input->polygon_count].start : 0;
+    /* Polygons have three corners at least, so there are at most three times as many corners as triangles: they can be
+     * numbered in 32 bits. */
     RBL_TRY(rbli_builder_set_triangle_count(builder, corner_count - 2 * input->polygon_count));
     RBL_TRY(check_finite(builder, input));
-    sources = rbli_alloc(builder->ctx, 3 * builder->file.triangle_count, sizeof *sources);
-    RBL_TRY_ALLOC(sources);
+    if (corner_sources)
+        RBL_TRY_ALLOC(sources = rbli_alloc(builder->ctx, 3 * builder->file.triangle_count, sizeof *sources));
     size_t triangle = 0;
     for (size_t p = 0; p < input->polygon_count; p++) {
         if (p % 8192 == 0 && rbli_cancelled(builder->ctx)) RBL_TRY(RBL_ERR_CANCELLED);
         RBL_TRY(triangulate_polygon(builder, input, p, triangle, sources));
         triangle += input->polygons[p + 1].start - input->polygons[p].start - 2;
     }
-    *corner_sources = sources;
+    if (corner_sources) *corner_sources = sources;
     sources = NULL;
 done:
     rbli_free(builder->ctx, sources);

@@ -110,17 +110,16 @@ typedef struct rbli_file_polygon {
 typedef struct rbli_polygon_input {
     const rbli_file_polygon *polygons; /* [polygon_count + 1] */
     size_t polygon_count;
-    const int32_t *corner_positions; /* position of corner c at [c · corner_stride]; checked to be in range */
-    size_t corner_stride;            /* in int32 */
+    const int32_t *corner_positions; /* checked to be in range */
     size_t first_index;              /* what the file calls the first vertex (for messages) */
     const char *place_format;        /* "%s:%zu: " or "%s: byte %zu: " */
     const size_t *position_places;   /* line or offset of positions, [position_count]; or NULL */
 } rbli_polygon_input;
 
 /// Sets triangles, nodes and materials of the file from polygons of at least three corners, and gives for
-/// each triangle corner the polygon corner it came from (freed by the caller). Positions must be set. A
+/// each triangle corner the polygon corner it came from (freed by the caller; NULL: not wanted). Positions must be set. A
 /// vertex in use that is not finite is an error with its number and place.
 rbl_status rbli_builder_triangulate(
-    rbli_mesh_builder *builder, const rbli_polygon_input *input, size_t **corner_sources);
+    rbli_mesh_builder *builder, const rbli_polygon_input *input, int32_t **corner_sources);
 
 #endif

@@ -13,6 +13,8 @@ typedef struct obj_corner {
     int32_t position, uv, normal; /* from 0; uv and normal −1 when missing */
 } obj_corner;
 
+typedef RBLI_ARRAY(int32_t) index_list;
+
 /// From polygon `first` on, faces belong to this object and group.
 typedef struct obj_run {
     size_t first;
@@ -27,10 +29,11 @@ typedef struct obj_reader {
     rbli_scan scan;
     RBLI_ARRAY(double) positions; /* 3 each */
     RBLI_ARRAY(size_t) position_lines;
-    RBLI_ARRAY(float) colors;  /* 4 each, from the first position with a colour on */
-    RBLI_ARRAY(float) uvs;     /* 2 each */
-    RBLI_ARRAY(float) normals; /* 3 each */
-    RBLI_ARRAY(obj_corner) corners;
+    RBLI_ARRAY(float) colors;               /* 4 each, from the first position with a colour on */
+    RBLI_ARRAY(float) uvs;                  /* 2 each */
+    RBLI_ARRAY(float) normals;              /* 3 each */
+    index_list corners;                     /* positions */
+    index_list corner_uvs, corner_normals;  /* −1 when missing, as for the corners behind the last entry */
     RBLI_ARRAY(rbli_file_polygon) polygons; /* `place` is the line */
     RBLI_ARRAY(obj_run) runs;
     rbli_names objects, groups;
@@ -194,11 +197,40 @@ static rbl_status add_triangle(obj_reader *reader, const int32_t indices[3], siz
     rbli_file_polygon polygon = {reader->corners.count, reader->scan.line, 0, reader->material};
     RBL_TRY(rbli_array_reserve(reader->ctx, &reader->corners, 3));
     for (int k = 0; k < 3; k++)
-        reader->corners.data[reader->corners.count++] = (obj_corner){indices[k] - 1, -1, -1};
+        reader->corners.data[reader->corners.count++] = indices[k] - 1;
     RBL_TRY(rbli_array_push(reader->ctx, &reader->polygons, polygon));
     reader->scan.at += bytes;
 done:
     return status;
+}
+
+/// Sets what a list says of corner `corner`, the last one.
+static rbl_status set_index(obj_reader *reader, index_list *list, size_t corner, int32_t index)
+{
+    if (index < 0) return RBL_OK;
+    size_t wanted = list->data ? corner + 1 : reader->corners.capacity; /* at first, as for the positions */
+    if (rbli_array_reserve(reader->ctx, list, wanted - list->count) != RBL_OK) return RBL_ERR_NO_MEMORY;
+    while (list->count < corner)
+        list->data[list->count++] = -1;
+    list->data[list->count++] = index;
+    return RBL_OK;
+}
+
+static rbl_status add_corner(obj_reader *reader, const obj_corner *corner)
+{
+    size_t number = reader->corners.count;
+    rbl_status status = rbli_array_push(reader->ctx, &reader->corners, corner->position);
+    if (status == RBL_OK) status = set_index(reader, &reader->corner_uvs, number, corner->uv);
+    if (status == RBL_OK) status = set_index(reader, &reader->corner_normals, number, corner->normal);
+    return status;
+}
+
+/// Forgets the corners from `count` on.
+static void drop_corners(obj_reader *reader, size_t count)
+{
+    reader->corners.count = count;
+    if (reader->corner_uvs.count > count) reader->corner_uvs.count = count;
+    if (reader->corner_normals.count > count) reader->corner_normals.count = count;
 }
 
 static rbl_status read_face(obj_reader *reader)
@@ -222,10 +254,10 @@ static rbl_status read_face(obj_reader *reader)
                 scan->line, rbli_scan_quote(scan, quote));
             goto done;
         }
-        RBL_TRY(rbli_array_push(ctx, &reader->corners, corner));
+        RBL_TRY(add_corner(reader, &corner));
     }
     if (reader->corners.count - polygon.start < 3) {
-        reader->corners.count = polygon.start;
+        drop_corners(reader, polygon.start);
         if (reader->few_corners_count++ == 0) reader->few_corners_line = polygon.place;
     } else {
         status = rbli_array_push(ctx, &reader->polygons, polygon);
@@ -337,19 +369,36 @@ static rbl_status check_index(
         reader->name, polygon->place, (long long)index + 1, what, count);
 }
 
+static int32_t index_at(const index_list *list, size_t corner)
+{
+    return corner < list->count ? list->data[corner] : -1;
+}
+
+static bool are_below(const index_list *list, size_t count)
+{
+    bool below = true;
+    for (size_t c = 0; c < list->count; c++)
+        below &= list->data[c] < (int64_t)count;
+    return below;
+}
+
 static rbl_status check_indices(obj_reader *reader)
 {
     size_t position_count = reader->positions.count / 3, uv_count = reader->uvs.count / 2;
     size_t normal_count = reader->normals.count / 3;
     rbl_status status = RBL_OK;
+    if (are_below(&reader->corners, position_count) && are_below(&reader->corner_uvs, uv_count) &&
+        are_below(&reader->corner_normals, normal_count))
+        return RBL_OK;
     for (size_t p = 0; p + 1 < reader->polygons.count; p++) {
         RBL_TRY(rbli_poll(reader->ctx, p));
         const rbli_file_polygon *polygon = &reader->polygons.data[p];
         for (size_t c = polygon[0].start; c < polygon[1].start; c++) {
-            const obj_corner *corner = &reader->corners.data[c];
-            RBL_TRY(check_index(reader, polygon, corner->position, position_count, "vertex"));
-            RBL_TRY(check_index(reader, polygon, corner->uv, uv_count, "texture coordinate"));
-            RBL_TRY(check_index(reader, polygon, corner->normal, normal_count, "normal"));
+            RBL_TRY(check_index(reader, polygon, reader->corners.data[c], position_count, "vertex"));
+            RBL_TRY(check_index(
+                reader, polygon, index_at(&reader->corner_uvs, c), uv_count, "texture coordinate"));
+            RBL_TRY(
+                check_index(reader, polygon, index_at(&reader->corner_normals, c), normal_count, "normal"));
         }
     }
 done:
@@ -392,22 +441,33 @@ done:
     return status;
 }
 
-static rbl_status fill_corners(obj_reader *reader, const size_t *sources)
+static rbl_status has_any(rbl_context *ctx, const index_list *list, bool *any)
+{
+    *any = false;
+    for (size_t c = 0; c < list->count && !*any; c++) {
+        if (rbli_poll(ctx, c) != RBL_OK) return RBL_ERR_CANCELLED;
+        *any = list->data[c] >= 0;
+    }
+    return RBL_OK;
+}
+
+/// Makes the triangles and what their corners have.
+static rbl_status fill_triangles(obj_reader *reader, const rbli_polygon_input *input)
 {
     rbli_mesh_file *file = &reader->builder.file;
-    size_t corner_count = 3 * file->triangle_count;
-    bool any_uv = false, any_normal = false;
+    bool any_uv, any_normal, any_color = reader->colors.count > 0;
+    int32_t *sources = NULL;
     rbl_status status = RBL_OK;
-    for (size_t c = 0; c < reader->corners.count; c++) {
-        RBL_TRY(rbli_poll(reader->ctx, c));
-        any_uv |= reader->corners.data[c].uv >= 0;
-        any_normal |= reader->corners.data[c].normal >= 0;
-    }
+    RBL_TRY(has_any(reader->ctx, &reader->corner_uvs, &any_uv));
+    RBL_TRY(has_any(reader->ctx, &reader->corner_normals, &any_normal));
+    RBL_TRY(rbli_builder_triangulate(
+        &reader->builder, input, any_uv || any_normal || any_color ? &sources : NULL));
+    size_t corner_count = 3 * file->triangle_count;
     if (any_uv) {
         RBL_TRY(rbli_builder_add_uvs(&reader->builder, 0));
         for (size_t c = 0; c < corner_count; c++) {
             RBL_TRY(rbli_poll(reader->ctx, c));
-            int32_t uv = reader->corners.data[sources[c]].uv;
+            int32_t uv = index_at(&reader->corner_uvs, (size_t)sources[c]);
             if (uv >= 0) memcpy(file->uvs[0][c], reader->uvs.data + 2 * (size_t)uv, sizeof file->uvs[0][c]);
         }
     }
@@ -415,22 +475,23 @@ static rbl_status fill_corners(obj_reader *reader, const size_t *sources)
         RBL_TRY(rbli_builder_add_normals(&reader->builder));
         for (size_t c = 0; c < corner_count; c++) {
             RBL_TRY(rbli_poll(reader->ctx, c));
-            int32_t normal = reader->corners.data[sources[c]].normal;
+            int32_t normal = index_at(&reader->corner_normals, (size_t)sources[c]);
             if (normal >= 0)
                 memcpy(file->normals[c], reader->normals.data + 3 * (size_t)normal, sizeof file->normals[c]);
         }
     }
-    if (reader->colors.count > 0) {
+    if (any_color) {
         RBL_TRY(rbli_builder_add_colors(&reader->builder));
         for (size_t c = 0; c < corner_count; c++) {
             RBL_TRY(rbli_poll(reader->ctx, c));
-            size_t position = (size_t)reader->corners.data[sources[c]].position;
+            size_t position = (size_t)reader->corners.data[sources[c]];
             if (4 * position < reader->colors.count)
                 memcpy(file->colors[c], reader->colors.data + 4 * position, sizeof file->colors[c]);
         }
         rbli_builder_fix_colors(&reader->builder);
     }
 done:
+    rbli_free(reader->ctx, sources);
     return status;
 }
 
@@ -536,7 +597,6 @@ static rbl_status finish(obj_reader *reader)
 {
     rbl_status status = RBL_OK;
     rbli_mesh_file *file = &reader->builder.file;
-    size_t *sources = NULL;
     rbli_file_polygon last = {reader->corners.count, 0, 0, 0};
     RBL_TRY(rbli_array_push(reader->ctx, &reader->polygons, last));
     RBL_TRY(check_indices(reader));
@@ -547,18 +607,52 @@ static rbl_status finish(obj_reader *reader)
     rbli_polygon_input input = {
         .polygons = reader->polygons.data,
         .polygon_count = reader->polygons.count - 1,
-        .corner_positions = reader->corners.data ? &reader->corners.data[0].position : NULL,
-        .corner_stride = sizeof(obj_corner) / sizeof(int32_t),
+        .corner_positions = reader->corners.data,
         .first_index = 1,
         .place_format = "%s:%zu: ",
         .position_places = reader->position_lines.data,
     };
-    RBL_TRY(rbli_builder_triangulate(&reader->builder, &input, &sources));
-    RBL_TRY(fill_corners(reader, sources));
+    RBL_TRY(fill_triangles(reader, &input));
     RBL_TRY(read_libraries(reader));
     RBL_TRY(tell_oddities(reader));
 done:
-    rbli_free(reader->ctx, sources);
+    return status;
+}
+
+/// How many lines begin with "v " and with "f". Eight bits hold the counts of a part, so that many bytes are looked at at
+/// once.
+static void count_lines(const char *text, size_t bytes, size_t *vertices, size_t *faces)
+{
+    enum { PART = 128 };
+    *vertices = *faces = 0;
+    for (size_t at = 0; at + PART + 2 <= bytes; at += PART) {
+        const char *p = text + at;
+        uint8_t v = 0, f = 0;
+        for (int i = 0; i < PART; i++) {
+            v = (uint8_t)(v + ((p[i] == '\n') & (p[i + 1] == 'v') & (p[i + 2] == ' ')));
+            f = (uint8_t)(f + ((p[i] == '\n') & (p[i + 1] == 'f')));
+        }
+        *vertices += v;
+        *faces += f;
+    }
+}
+
+/// Makes room for what the file seems to hold: arrays that grow are copied, and each copy takes fresh memory.
+static rbl_status reserve(obj_reader *reader)
+{
+    enum {
+        SHORTEST = 8,
+        /* bytes of "v 0 0 0" and its end */ SPARE = 16 /* what the count missed at both ends */
+    };
+    rbl_status status = RBL_OK;
+    size_t vertices, faces, bytes = (size_t)(reader->scan.end - reader->scan.at);
+    count_lines(reader->scan.at, bytes, &vertices, &faces);
+    if (vertices > bytes / SHORTEST || faces > bytes / SHORTEST) return RBL_OK;
+    RBL_TRY(rbli_array_reserve(reader->ctx, &reader->positions, 3 * (vertices + SPARE)));
+    RBL_TRY(rbli_array_reserve(reader->ctx, &reader->position_lines, vertices + SPARE));
+    RBL_TRY(rbli_array_reserve(reader->ctx, &reader->corners, 3 * (faces + SPARE)));
+    RBL_TRY(rbli_array_reserve(reader->ctx, &reader->polygons, faces + SPARE));
+done:
     return status;
 }
 
@@ -571,6 +665,7 @@ rbl_status rbli_mesh_file_parse_obj(rbl_context *ctx, const char *name, const ui
     reader.builder = (rbli_mesh_builder){.ctx = ctx, .name = name};
     reader.scan = (rbli_scan){(const char *)bytes, (const char *)bytes + byte_count, 1};
     if (byte_count >= 3 && memcmp(bytes, "\xEF\xBB\xBF", 3) == 0) reader.scan.at += 3;
+    RBL_TRY(reserve(&reader));
     for (size_t n = 0; reader.scan.at < reader.scan.end; n++) {
         if (n % 8192 == 0 && rbli_cancelled(ctx)) RBL_TRY(RBL_ERR_CANCELLED);
         skip_blanks(&reader.scan);
@@ -586,6 +681,8 @@ done:
     rbli_free(ctx, reader.uvs.data);
     rbli_free(ctx, reader.normals.data);
     rbli_free(ctx, reader.corners.data);
+    rbli_free(ctx, reader.corner_uvs.data);
+    rbli_free(ctx, reader.corner_normals.data);
     rbli_free(ctx, reader.polygons.data);
     rbli_free(ctx, reader.runs.data);
     for (size_t i = 0; i < reader.libraries.count; i++)

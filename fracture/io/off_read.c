@@ -224,7 +224,7 @@ done:
     return status;
 }
 
-static rbl_status fill_corners(off_reader *reader, const size_t *sources)
+static rbl_status fill_corners(off_reader *reader, const int32_t *sources)
 {
     rbl_status status = RBL_OK;
     rbli_mesh_builder *builder = &reader->builder;
@@ -241,7 +241,7 @@ static rbl_status fill_corners(off_reader *reader, const size_t *sources)
     if (!reader->has_colors && reader->face_colors.count > 0) {
         size_t p = 0;
         for (size_t t = 0; t < file->triangle_count; t++) {
-            while (sources[3 * t] >= reader->polygons.data[p + 1].start)
+            while ((size_t)sources[3 * t] >= reader->polygons.data[p + 1].start)
                 p++;
             for (size_t k = 0; k < 3 && 4 * p < reader->face_colors.count; k++)
                 memcpy(file->colors[3 * t + k], reader->face_colors.data + 4 * p, sizeof file->colors[0]);
@@ -256,7 +256,7 @@ static rbl_status read_all(off_reader *reader)
 {
     rbl_status status = RBL_OK;
     rbl_context *ctx = reader->ctx;
-    size_t *sources = NULL;
+    int32_t *sources = NULL;
     char *stem = rbli_file_stem(ctx, reader->name);
     RBL_TRY_ALLOC(stem);
     RBL_TRY(read_header(reader));
@@ -272,7 +272,6 @@ static rbl_status read_all(off_reader *reader)
         .polygons = reader->polygons.data,
         .polygon_count = reader->polygons.count - 1,
         .corner_positions = reader->corners.data,
-        .corner_stride = 1,
         .first_index = 0,
         .place_format = "%s:%zu: ",
         .position_places = reader->vertex_lines,

@@ -552,7 +552,7 @@ done:
     return status;
 }
 
-static rbl_status fill_corners(ply_reader *reader, const size_t *sources)
+static rbl_status fill_corners(ply_reader *reader, const int32_t *sources)
 {
     rbl_status status = RBL_OK;
     rbli_mesh_builder *builder = &reader->builder;
@@ -567,14 +567,14 @@ static rbl_status fill_corners(ply_reader *reader, const size_t *sources)
         if (reader->normals) memcpy(file->normals[c], reader->normals[vertex], sizeof file->normals[c]);
         if (reader->colors) memcpy(file->colors[c], reader->colors[vertex], sizeof file->colors[c]);
         if (face_uvs) {
-            memcpy(file->uvs[0][c], reader->corner_uvs.data + 2 * sources[c], sizeof file->uvs[0][c]);
+            memcpy(file->uvs[0][c], reader->corner_uvs.data + 2 * (size_t)sources[c], sizeof file->uvs[0][c]);
         } else if (reader->uvs) {
             memcpy(file->uvs[0][c], reader->uvs[vertex], sizeof file->uvs[0][c]);
         }
     }
     size_t p = 0;
     for (size_t t = 0; face_colors && t < file->triangle_count; t++) {
-        while (sources[3 * t] >= reader->polygons.data[p + 1].start)
+        while ((size_t)sources[3 * t] >= reader->polygons.data[p + 1].start)
             p++;
         for (size_t k = 0; k < 3; k++)
             memcpy(file->colors[3 * t + k], reader->face_colors.data + 4 * p, sizeof file->colors[0]);
@@ -597,7 +597,7 @@ static rbl_status read_all(ply_reader *reader)
 {
     rbl_status status = RBL_OK;
     rbl_context *ctx = reader->ctx;
-    size_t *sources = NULL;
+    int32_t *sources = NULL;
     char *stem = rbli_file_stem(ctx, reader->name);
     RBL_TRY_ALLOC(stem);
     RBL_TRY(read_header(reader));
@@ -610,7 +610,6 @@ static rbl_status read_all(ply_reader *reader)
         .polygons = reader->polygons.data,
         .polygon_count = reader->polygons.count - 1,
         .corner_positions = reader->corners.data,
-        .corner_stride = 1,
         .first_index = 0,
         .place_format = place_format(reader),
         .position_places = reader->vertex_places,
