@@ -41,6 +41,7 @@ struct rbli_box_tree {
     size_t level_start[MAX_LEVELS]; /* first pack of a level */
     size_t level_size[MAX_LEVELS];  /* boxes of a level */
     rbli_keyed *keys;               /* [count] while it is built */
+    rbli_flat_box *boxes;           /* [count] of items while it is built, or NULL */
 };
 
 /// One box in all lanes.
@@ -97,6 +98,18 @@ static flat_box flatten(const rbli_box_tree *tree, const double min[3], const do
     for (int k = 0; k < 3; k++) {
         box.min[k] = clamp_to_float((min[k] - tree->origin[k]) * tree->scale - pad);
         box.max[k] = clamp_to_float((max[k] - tree->origin[k]) * tree->scale + pad);
+    }
+    return box;
+}
+
+/// The same for a box within the extent.
+static inline flat_box flatten_inner(const rbli_box_tree *tree, const double min[3], const double max[3])
+{
+    const double pad = 0x1p-22;
+    flat_box box;
+    for (int k = 0; k < 3; k++) {
+        box.min[k] = (float)((min[k] - tree->origin[k]) * tree->scale - pad);
+        box.max[k] = (float)((max[k] - tree->origin[k]) * tree->scale + pad);
     }
     return box;
 }
@@ -175,7 +188,10 @@ static rbl_status fill_packs(rbl_context *ctx, size_t begin, size_t end, size_t 
     for (size_t i = begin * FAN; i < end * FAN; i++) {
         double min[3], max[3];
         flat_box box;
-        if (i < tree->count) {
+        if (i < tree->count && tree->boxes) {
+            if (i + AHEAD < tree->count) __builtin_prefetch(&tree->boxes[tree->items[i + AHEAD]]);
+            box = tree->boxes[tree->items[i]];
+        } else if (i < tree->count) {
             job->get(job->user, i, tree->items[i], min, max);
             box = flatten(tree, min, max);
         }
@@ -221,8 +237,15 @@ done:
 
 void rbli_box_tree_put(rbli_box_tree *tree, size_t item, const double min[3], const double max[3])
 {
-    flat_box flat = flatten(tree, min, max);
+    flat_box flat = flatten_inner(tree, min, max);
     tree->keys[item] = (rbli_keyed){morton_key(&flat), (int32_t)item};
+    if (tree->boxes) tree->boxes[item] = flat;
+}
+
+rbl_status rbli_box_tree_keep_boxes(rbl_context *ctx, rbli_box_tree *tree)
+{
+    tree->boxes = rbli_alloc(ctx, tree->count, sizeof *tree->boxes);
+    return tree->boxes ? RBL_OK : RBL_ERR_NO_MEMORY;
 }
 
 rbl_status rbli_box_tree_end(rbl_context *ctx, rbli_box_tree *tree, rbli_box_get get, void *user)
@@ -241,6 +264,8 @@ rbl_status rbli_box_tree_end(rbl_context *ctx, rbli_box_tree *tree, rbli_box_get
     tree->keys = scratch = NULL;
     RBL_TRY_ALLOC(tree->packs = rbli_alloc(ctx, total, sizeof *tree->packs));
     RBL_TRY(rbli_parallel_for(ctx, rbli_box_tree_block_count(tree), PACK_GRAIN, fill_packs, &job));
+    rbli_free(ctx, tree->boxes);
+    tree->boxes = NULL;
     RBL_TRY(fill_levels(ctx, tree));
 done:
     rbli_free(ctx, scratch);
@@ -294,6 +319,7 @@ void rbli_box_tree_destroy(rbl_context *ctx, rbli_box_tree *tree)
     rbli_free(ctx, tree->items);
     rbli_free(ctx, tree->packs);
     rbli_free(ctx, tree->keys);
+    rbli_free(ctx, tree->boxes);
     rbli_free(ctx, tree);
 }
 

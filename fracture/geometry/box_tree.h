@@ -25,6 +25,8 @@ void rbli_box_tree_destroy(rbl_context *ctx, rbli_box_tree *tree); /* NULL is fi
 rbl_status rbli_box_tree_begin(
     rbl_context *ctx, const double min[3], const double max[3], size_t count, rbli_box_tree **out);
 void rbli_box_tree_put(rbli_box_tree *tree, size_t item, const double min[3], const double max[3]);
+/// Between begin and the first put: boxes are kept, 24 bytes each, and end needs no `get`.
+rbl_status rbli_box_tree_keep_boxes(rbl_context *ctx, rbli_box_tree *tree);
 /// Gives the box of the item in a slot. Called once for each slot, by several threads at once for slots of different
 /// blocks; of a block in turn.
 typedef void (*rbli_box_get)(void *user, size_t slot, int32_t item, double min[3], double max[3]);

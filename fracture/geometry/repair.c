@@ -50,6 +50,7 @@ static rbl_status poll(const repair *r)
 
 static rbl_status count_nonmanifold_edges(repair *r)
 {
+    if (r->edges.clean) return RBL_OK;
     for (size_t e = 0; e < r->edges.count; e++) {
         if (rbli_poll(r->ctx, e) != RBL_OK) return RBL_ERR_CANCELLED;
         r->out->nonmanifold_edges += r->edges.start[e + 1] - r->edges.start[e] > 2;
@@ -61,7 +62,7 @@ static rbl_status count_nonmanifold_edges(repair *r)
 static rbl_status clean(repair *r)
 {
     rbl_status status = RBL_OK;
-    RBL_TRY(repair_build_edges(r));
+    RBL_TRY(repair_match_edges(r));
     if (r->edges.clean) return RBL_OK;
     RBL_TRY(repair_drop_zero_area(r));
     RBL_TRY(repair_drop_duplicates(r));
@@ -93,7 +94,7 @@ static rbl_status find_shells_without_fins(repair *r)
     bool changed = true;
     for (int round = 0; changed && round < MAX_ROUNDS; round++) {
         RBL_TRY(find_shells(r));
-        RBL_TRY(repair_build_edges(r));
+        RBL_TRY(repair_match_edges(r));
         if (r->edges.clean) break;
         RBL_TRY(repair_take_fins(r, &changed));
     }
@@ -145,7 +146,7 @@ static rbl_status run(repair *r)
     rbli_shell *shells = NULL;
     RBLI_PHASE(r->ctx, "repair: weld", repair_weld(r));
     r->tolerance = isfinite(r->diagonal) ? r->options.stitch * r->diagonal : 0;
-    RBL_TRY(repair_build_edges(r));
+    RBL_TRY(repair_match_edges(r));
     RBL_TRY(count_nonmanifold_edges(r));
     for (int round = 0; round < MAX_ROUNDS; round++) {
         r->changed = false;
@@ -154,7 +155,7 @@ static rbl_status run(repair *r)
          * turned. */
         if (!r->changed) break;
         repair_forget_edges(r);
-        RBL_TRY(repair_build_edges(r));
+        RBL_TRY(repair_match_edges(r));
         if (r->edges.clean) break;
         if (round + 1 < MAX_ROUNDS) RBL_TRY(repair_reindex(r));
     }

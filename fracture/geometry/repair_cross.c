@@ -39,9 +39,9 @@ typedef struct crosser {
     repair *r;
     const int32_t *unit;
     rbli_box_tree *tree;
-    uint8_t *facing;      /* [slots] of repair_sift */
-    cross_block *blocks;  /* in the order of the tree; lanes beyond the end are never hit */
-    int32_t *move_of;     /* [3 · triangles] row of `moves` of a corner; made when a pair needs it */
+    cross_block
+        *blocks;      /* in the order of the tree; lanes beyond the end are never hit, nor are clear blocks */
+    int32_t *move_of; /* [3 · triangles] row of `moves` of a corner; made when a pair needs it */
     int64_t (*moves)[3];  /* one a vertex and shell */
     key_list *found;      /* [tasks] low shell << 32 | high shell, repeated */
     pair_list *undecided; /* [tasks] pairs that meet in a special position */
@@ -389,13 +389,6 @@ static void box_of_corners(
 
 enum { AHEAD = 12 }; /* slots from here whose memory is asked for early */
 
-/// The searched triangles, while the tree is built and sifted.
-typedef struct tree_items {
-    crosser *c;
-    int32_t *triangles;
-    size_t count;
-} tree_items;
-
 static void put_in_block(crosser *c, size_t slot, int32_t triangle)
 {
     cross_block *block = &c->blocks[slot / RBLI_BOX_TREE_FAN];
@@ -406,72 +399,64 @@ static void put_in_block(crosser *c, size_t slot, int32_t triangle)
     block->triangle[lane] = triangle;
 }
 
-/// The box of a slot; what tests read of it comes into its block by the way, and the last one to the end of its block.
-static void get_item(void *user, size_t slot, int32_t item, double min[3], double max[3])
+/// Fills the blocks but for clear ones; the last triangle to the end of its block.
+static rbl_status fill_blocks(crosser *c, const int32_t *triangles, size_t count, const uint8_t *clear)
 {
-    const tree_items *t = user;
-    const repair *r = t->c->r;
-    const int32_t *items = rbli_box_tree_items(t->c->tree);
-    if (slot + 3 * AHEAD < t->count) {
-        __builtin_prefetch(&t->triangles[items[slot + 3 * AHEAD]]);
-        int32_t later = t->triangles[items[slot + 2 * AHEAD]];
-        __builtin_prefetch(&r->triangles.data[later]);
-        __builtin_prefetch(&r->shell_of[later]);
+    const repair *r = c->r;
+    const int32_t *items = rbli_box_tree_items(c->tree);
+    size_t slots = rbli_box_tree_block_count(c->tree) * RBLI_BOX_TREE_FAN;
+    for (size_t slot = 0; slot < slots; slot++) {
+        if (rbli_poll(r->ctx, slot) != RBL_OK) return RBL_ERR_CANCELLED;
+        if (clear[slot / RBLI_BOX_TREE_FAN]) continue;
+        if (slot + 2 * AHEAD < count) __builtin_prefetch(&triangles[items[slot + 2 * AHEAD]]);
+        if (slot + AHEAD < count) {
+            int32_t later = triangles[items[slot + AHEAD]];
+            __builtin_prefetch(&r->triangles.data[later]);
+            __builtin_prefetch(&r->shell_of[later]);
+        }
+        put_in_block(c, slot, triangles[items[slot < count ? slot : count - 1]]);
     }
-    if (slot + AHEAD < t->count)
-        for (int k = 0; k < 3; k++)
-            __builtin_prefetch(r->grid[r->triangles.data[t->triangles[items[slot + AHEAD]]].v[k]]);
-    const int32_t *v = r->triangles.data[t->triangles[item]].v;
-    const double *corners[3] = {r->grid[v[0]], r->grid[v[1]], r->grid[v[2]]};
-    box_of_corners(corners[0], corners[1], corners[2], min, max);
-    t->c->facing[slot] = repair_facing(corners[0], corners[1], corners[2]);
-    put_in_block(t->c, slot, t->triangles[item]);
-    for (size_t rest = slot + 1; slot + 1 == t->count && rest % RBLI_BOX_TREE_FAN; rest++)
-        put_in_block(t->c, rest, t->triangles[item]);
+    return RBL_OK;
 }
 
-/// Leaves triangles that certainly cross nothing out of the search.
-static rbl_status sift(const tree_items *t)
-{
-    rbl_status status = RBL_OK;
-    crosser *c = t->c;
-    size_t blocks = rbli_box_tree_block_count(c->tree);
-    repair_sift s = {c->r, c->tree, t->triangles, c->facing, t->count, NULL};
-    RBL_TRY_ALLOC(s.clear = rbli_calloc(c->r->ctx, blocks, 1));
-    RBL_TRY(repair_sift_blocks(&s));
-    for (size_t block = 0; block < blocks; block++)
-        if (s.clear[block]) rbli_box_tree_drop_block(c->tree, block);
-done:
-    rbli_free(c->r->ctx, s.clear);
-    return status;
-}
-
+/// Puts the searched triangles into the tree and the blocks; those that certainly cross nothing only into the tree.
 static rbl_status build_tree(crosser *c)
 {
     rbl_status status = RBL_OK;
     repair *r = c->r;
     double min[3], max[3];
-    tree_items t = {.c = c};
-    RBL_TRY_ALLOC(t.triangles = rbli_alloc(r->ctx, r->triangles.count, sizeof *t.triangles));
+    int32_t *triangles = NULL;
+    uint8_t *facing = NULL, *clear = NULL;
+    size_t count = 0;
+    RBL_TRY_ALLOC(triangles = rbli_alloc(r->ctx, r->triangles.count, sizeof *triangles));
     for (int32_t i = 0; i < (int32_t)r->triangles.count; i++) {
         RBL_TRY(rbli_poll(r->ctx, (size_t)i));
-        if (is_searched(&r->shells.data[r->shell_of[i]])) t.triangles[t.count++] = i;
+        if (is_searched(&r->shells.data[r->shell_of[i]])) triangles[count++] = i;
     }
     bounds_of_grid(r, min, max);
-    RBL_TRY(rbli_box_tree_begin(r->ctx, min, max, t.count, &c->tree));
-    for (size_t i = 0; i < t.count; i++) {
+    RBL_TRY(rbli_box_tree_begin(r->ctx, min, max, count, &c->tree));
+    RBL_TRY(rbli_box_tree_keep_boxes(r->ctx, c->tree));
+    RBL_TRY_ALLOC(facing = rbli_alloc(r->ctx, count, 1));
+    for (size_t i = 0; i < count; i++) {
         RBL_TRY(rbli_poll(r->ctx, i));
-        const int32_t *v = r->triangles.data[t.triangles[i]].v;
-        box_of_corners(r->grid[v[0]], r->grid[v[1]], r->grid[v[2]], min, max);
+        const int32_t *v = r->triangles.data[triangles[i]].v;
+        const double *corners[3] = {r->grid[v[0]], r->grid[v[1]], r->grid[v[2]]};
+        box_of_corners(corners[0], corners[1], corners[2], min, max);
         rbli_box_tree_put(c->tree, i, min, max);
+        facing[i] = repair_facing(corners[0], corners[1], corners[2]);
     }
+    RBL_TRY(rbli_box_tree_end(r->ctx, c->tree, NULL, NULL));
     size_t blocks = rbli_box_tree_block_count(c->tree);
-    RBL_TRY_ALLOC(c->facing = rbli_alloc(r->ctx, t.count, 1));
+    RBL_TRY_ALLOC(clear = rbli_calloc(r->ctx, blocks, 1));
+    RBL_TRY(repair_sift_blocks(&(repair_sift){r, c->tree, triangles, facing, clear}));
+    for (size_t block = 0; block < blocks; block++)
+        if (clear[block]) rbli_box_tree_drop_block(c->tree, block);
     RBL_TRY_ALLOC(c->blocks = rbli_alloc(r->ctx, blocks, sizeof *c->blocks));
-    RBL_TRY(rbli_box_tree_end(r->ctx, c->tree, get_item, &t));
-    RBL_TRY(sift(&t));
+    RBL_TRY(fill_blocks(c, triangles, count, clear));
 done:
-    rbli_free(r->ctx, t.triangles);
+    rbli_free(r->ctx, triangles);
+    rbli_free(r->ctx, facing);
+    rbli_free(r->ctx, clear);
     return status;
 }
 
@@ -535,7 +520,6 @@ done:
     }
     rbli_free(r->ctx, c.found);
     rbli_free(r->ctx, c.undecided);
-    rbli_free(r->ctx, c.facing);
     rbli_free(r->ctx, c.blocks);
     rbli_free(r->ctx, c.move_of);
     rbli_free(r->ctx, c.moves);

@@ -44,7 +44,8 @@ typedef struct repair_edges {
     int32_t *half;         /* [3 · triangles] */
     int32_t *of_half;      /* [3 · triangles] the group of each half-edge */
     int32_t *vertex_start; /* [vertices + 1] first group whose lower vertex is v */
-    bool clean;            /* every group is two half-edges of one node in opposite directions */
+    bool clean; /* every group is two half-edges of one node in opposite directions; then the arrays are
+                              made only by repair_build_edges */
 } repair_edges;
 
 /// A connected set of triangles as paired; `members` is a range of repair.members, ascending.
@@ -137,6 +138,8 @@ rbl_status repair_order_triangles(repair *r, const repair_triangle *triangles, s
 void repair_remove(repair *r, const uint8_t *dead);
 /// Builds `edges` if they are not there.
 rbl_status repair_build_edges(repair *r);
+/// Tells whether they are clean, and sets `mate` then; else builds them.
+rbl_status repair_match_edges(repair *r);
 /// The group of an edge, or −1.
 int32_t repair_find_edge(const repair *r, int32_t a, int32_t b);
 void repair_forget(repair *r);       /* edges, mates and shells */
@@ -230,8 +233,7 @@ typedef struct repair_sift {
     const repair *r;
     const struct rbli_box_tree *tree; /* their boxes on the grid */
     const int32_t *triangles;         /* of the tree's items */
-    uint8_t *facing;                  /* [count] of the triangles in the tree's slots */
-    size_t count;
+    const uint8_t *facing;            /* of its items */
     uint8_t *clear; /* [blocks of the tree] zeros; set to 1 where the triangles cross and touch nothing */
 } repair_sift;
 /// Deterministic, by the context's pool.

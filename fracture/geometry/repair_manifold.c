@@ -138,7 +138,7 @@ rbl_status repair_split_double_edges(repair *r, bool *changed)
     bool single = true;
     size_t count = r->triangles.count;
     *changed = false;
-    RBL_TRY(repair_build_edges(r));
+    RBL_TRY(repair_match_edges(r));
     if (r->edges.clean) goto done;
     RBL_TRY(repair_find_umbrellas(r, &umbrella, &single));
     RBL_TRY_ALLOC(dead = rbli_calloc(r->ctx, count, 1));

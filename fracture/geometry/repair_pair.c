@@ -292,15 +292,10 @@ rbl_status repair_pair(repair *r)
     rbl_status status = RBL_OK;
     edge_ring ring = {.r = r};
     size_t half_count = 3 * r->triangles.count;
-    RBL_TRY(repair_build_edges(r));
+    if (r->edges.start && r->edges.clean) repair_forget_edges(r);
+    RBL_TRY(repair_match_edges(r));
+    if (r->edges.clean) goto done;
     RBL_TRY_ALLOC(r->mate = rbli_alloc(r->ctx, half_count, sizeof *r->mate));
-    if (r->edges.clean) {
-        for (size_t e = 0; e < r->edges.count; e++) {
-            RBL_TRY(rbli_poll(r->ctx, e));
-            set_mates(&ring, r->edges.half[r->edges.start[e]], r->edges.half[r->edges.start[e] + 1]);
-        }
-        goto done;
-    }
     memset(r->mate, 0xff, half_count * sizeof *r->mate);
     RBL_TRY(build_patches(&ring));
     RBL_TRY_ALLOC(ring.surface = rbli_alloc(r->ctx, r->triangles.count, sizeof *ring.surface));

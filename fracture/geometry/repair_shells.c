@@ -112,7 +112,7 @@ static rbl_status apply_turns(repair *r, const flooding *flood)
         r->mate[h] = turned_half(flood, r->mate[h]);
     }
     repair_forget_edges(r); /* they name half-edges, too */
-    return repair_build_edges(r);
+    return repair_match_edges(r);
 }
 
 rbl_status repair_measure_shell(const repair *r, repair_shell *shell)

@@ -12,9 +12,9 @@
 
 enum {
     FAN = RBLI_BOX_TREE_FAN,
-    LARGEST = 4, /* level of the tree whose nodes are tried first; then their children */
+    LARGEST = 6, /* level of the tree whose nodes are tried first, if it is as high; then their children */
     LEAST = 1,
-    NODES_A_TASK = 32,
+    NODES_A_TASK = 4,
     LOOKS = 40,        /* at packs of the tree that a region is worth … */
     LOOKS_A_BLOCK = 3, /* … and more for each of its blocks */
 };
@@ -42,9 +42,15 @@ uint8_t repair_facing(const double a[3], const double b[3], const double c[3])
 /// The triangles of a mesh and the directions that those of a node face all.
 typedef struct sifter {
     const repair_sift *sift;
-    uint8_t *facing[LARGEST + 1]; /* by level [nodes] */
+    uint8_t *facing[LARGEST + 1]; /* by level [nodes], but for level 0 */
     size_t nodes[LARGEST + 1];
+    int top;
 } sifter;
+
+static inline uint8_t facing_of(const sifter *s, int level, size_t node)
+{
+    return level == 0 ? s->sift->facing[rbli_box_tree_items(s->sift->tree)[node]] : s->facing[level][node];
+}
 
 /// One region while it is looked at.
 typedef struct region {
@@ -65,11 +71,11 @@ static int visit_nodes(
     region *at = user;
     const float *low = min[at->axis], *high = max[at->axis];
     unsigned enter = 0;
-    if (level > LARGEST) return (int)hits;
+    if (level > at->sifter->top) return (int)hits;
     if (--at->budget < 0) return RBLI_BOX_TREE_STOP;
     for (; hits; hits &= hits - 1) {
         int lane = __builtin_ctz(hits);
-        bool faces_up = at->sifter->facing[level][pack * FAN + (size_t)lane] & at->up;
+        bool faces_up = facing_of(at->sifter, level, pack * FAN + (size_t)lane) & at->up;
         if (faces_up && low[lane] >= at->box.min[at->axis] && high[lane] <= at->box.max[at->axis]) continue;
         if (level > 0) {
             enter |= 1u << lane;
@@ -172,11 +178,13 @@ static void sift_node(const sifter *s, int level, size_t node)
 
 static rbl_status sift_nodes(rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
 {
+    const sifter *s = user;
     (void)block;
     (void)worker;
-    if (rbli_cancelled(ctx)) return RBL_ERR_CANCELLED;
-    for (size_t node = begin; node < end; node++)
-        sift_node(user, LARGEST, node);
+    for (size_t node = begin; node < end; node++) {
+        if (rbli_cancelled(ctx)) return RBL_ERR_CANCELLED;
+        sift_node(s, s->top, node);
+    }
     return RBL_OK;
 }
 
@@ -185,19 +193,20 @@ rbl_status repair_sift_blocks(repair_sift *sift)
     rbl_status status = RBL_OK;
     rbl_context *ctx = sift->r->ctx;
     sifter s = {.sift = sift};
-    for (int level = 0; level <= LARGEST; level++)
+    for (int level = 0; level <= LARGEST; level++) {
         s.nodes[level] = rbli_box_tree_node_count(sift->tree, level);
-    if (s.nodes[LARGEST] == 0) return RBL_OK; /* too few triangles to be worth it */
-    s.facing[0] = sift->facing;
-    for (int level = 1; level <= LARGEST; level++) {
+        if (s.nodes[level] > 0) s.top = level;
+    }
+    if (s.top < LEAST) return RBL_OK;
+    for (int level = 1; level <= s.top; level++) {
         RBL_TRY_ALLOC(s.facing[level] = rbli_alloc(ctx, s.nodes[level], 1));
         memset(s.facing[level], 0xff, s.nodes[level]);
         for (size_t node = 0; node < s.nodes[level - 1]; node++) {
             RBL_TRY(rbli_poll(ctx, node));
-            s.facing[level][node / FAN] &= s.facing[level - 1][node];
+            s.facing[level][node / FAN] &= facing_of(&s, level - 1, node);
         }
     }
-    status = rbli_parallel_for(ctx, s.nodes[LARGEST], NODES_A_TASK, sift_nodes, &s);
+    status = rbli_parallel_for(ctx, s.nodes[s.top], NODES_A_TASK, sift_nodes, &s);
 done:
     for (int level = 1; level <= LARGEST; level++)
         rbli_free(ctx, s.facing[level]);

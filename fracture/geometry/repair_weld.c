@@ -440,6 +440,7 @@ static rbl_status group_entries(repair *r, const edge_entry *entries, const int3
 {
     repair_edges *edges = &r->edges;
     size_t at = 0;
+    edges->clean = true;
     for (size_t v = 0; v < r->positions.count; v++) {
         if (rbli_poll(r->ctx, v) != RBL_OK) return RBL_ERR_CANCELLED;
         edges->vertex_start[v] = (int32_t)edges->count;
@@ -461,9 +462,41 @@ static rbl_status group_entries(repair *r, const edge_entry *entries, const int3
     return RBL_OK;
 }
 
-rbl_status repair_build_edges(repair *r)
+/// Says whether all edges are clean, and sets mates then. Those that are there stay: of two half-edges of a node they are
+/// the same.
+static rbl_status match_entries(repair *r, const edge_entry *entries, const int32_t *place, bool one_node)
 {
-    if (r->edges.start) return RBL_OK;
+    size_t half_count = r->triangles.count * 3;
+    bool clean = true;
+    int32_t *mate = r->mate ? NULL : rbli_alloc(r->ctx, half_count, sizeof *mate);
+    if (!r->mate && !mate) return RBL_ERR_NO_MEMORY;
+    rbl_status status = RBL_OK;
+    for (size_t v = 0, at = 0; clean && v < r->positions.count; v++) {
+        RBL_TRY(rbli_poll(r->ctx, v));
+        size_t end = (size_t)place[v];
+        clean = (end - at) % 2 == 0;
+        for (; clean && at < end; at += 2) {
+            edge_entry a = entries[at], b = entries[at + 1];
+            clean = a >> 32 == b >> 32 && ((a ^ b) & 1) &&
+                    (at + 2 == end || entries[at + 2] >> 32 != a >> 32) &&
+                    (one_node || is_of_one_node(r, a, b));
+            if (!mate) continue;
+            mate[(uint32_t)a >> 1] = (int32_t)((uint32_t)b >> 1);
+            mate[(uint32_t)b >> 1] = (int32_t)((uint32_t)a >> 1);
+        }
+    }
+    r->edges.clean = clean;
+    if (!clean || !mate) goto done;
+    r->mate = mate;
+    mate = NULL;
+done:
+    rbli_free(r->ctx, mate);
+    return status;
+}
+
+/// @param match sets mates where all edges are clean, and groups where not
+static rbl_status find_edges(repair *r, bool match)
+{
     rbl_status status = RBL_OK;
     size_t half_count = r->triangles.count * 3;
     edge_entry *entries = NULL;
@@ -471,11 +504,6 @@ rbl_status repair_build_edges(repair *r)
     repair_edges *edges = &r->edges;
     RBL_TRY_ALLOC(entries = rbli_alloc(r->ctx, half_count, sizeof *entries));
     RBL_TRY_ALLOC(place = rbli_calloc(r->ctx, r->positions.count + 1, sizeof *place));
-    RBL_TRY_ALLOC(edges->half = rbli_alloc(r->ctx, half_count, sizeof *edges->half));
-    RBL_TRY_ALLOC(edges->of_half = rbli_alloc(r->ctx, half_count, sizeof *edges->of_half));
-    RBL_TRY_ALLOC(edges->vertex_start = rbli_alloc(r->ctx, r->positions.count + 1, sizeof *place));
-    RBL_TRY_ALLOC(edges->start = rbli_alloc(r->ctx, half_count + 1, sizeof *edges->start));
-    edges->clean = true;
     bool one_node = true;
     for (size_t t = 0; t < r->triangles.count; t++) {
         RBL_TRY(rbli_poll(r->ctx, t));
@@ -498,12 +526,29 @@ rbl_status repair_build_edges(repair *r)
         RBL_TRY(rbli_poll(r->ctx, v));
         sort_entries(entries + begin, (size_t)place[v] - begin);
     }
+    if (match) RBL_TRY(match_entries(r, entries, place, one_node));
+    if (match && edges->clean) goto done;
+    edges->count = 0;
+    RBL_TRY_ALLOC(edges->half = rbli_alloc(r->ctx, half_count, sizeof *edges->half));
+    RBL_TRY_ALLOC(edges->of_half = rbli_alloc(r->ctx, half_count, sizeof *edges->of_half));
+    RBL_TRY_ALLOC(edges->vertex_start = rbli_alloc(r->ctx, r->positions.count + 1, sizeof *place));
+    RBL_TRY_ALLOC(edges->start = rbli_alloc(r->ctx, half_count + 1, sizeof *edges->start));
     RBL_TRY(group_entries(r, entries, place, one_node));
 done:
     rbli_free(r->ctx, entries);
     rbli_free(r->ctx, place);
     if (status != RBL_OK) repair_forget(r);
     return status;
+}
+
+rbl_status repair_build_edges(repair *r)
+{
+    return r->edges.start ? RBL_OK : find_edges(r, false);
+}
+
+rbl_status repair_match_edges(repair *r)
+{
+    return r->edges.start || r->edges.clean ? RBL_OK : find_edges(r, true);
 }
 
 int32_t repair_find_edge(const repair *r, int32_t a, int32_t b)
