@@ -13,9 +13,9 @@
 enum {
     FAN = RBLI_BOX_TREE_FAN,
     LARGEST = 6, /* level of the tree whose nodes are tried first, if it is as high; then their children */
-    LEAST = 1,
+    LEAST = 3,   /* smaller ones cost more than their pairs */
     NODES_A_TASK = 4,
-    LOOKS = 40,        /* at packs of the tree that a region is worth … */
+    LOOKS = 20,        /* at packs of the tree that a region is worth … */
     LOOKS_A_BLOCK = 3, /* … and more for each of its blocks */
 };
 
