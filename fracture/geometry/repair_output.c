@@ -252,7 +252,7 @@ static rbl_status write_triangles(writer *w)
     RBL_TRY_ALLOC(out->origins.source = rbli_alloc(r->ctx, w->count, sizeof *out->origins.source));
     RBL_TRY_ALLOC(
         out->origins.weights_index = rbli_alloc(r->ctx, w->count, sizeof *out->origins.weights_index));
-    for (size_t t = 0; t < w->count; t++) {
+    for (size_t t = 0; t < w->count && r->weights.count > 0; t++) {
         RBL_TRY(rbli_poll(r->ctx, t));
         rows += w->triangles[t].weights >= 0;
     }
@@ -304,6 +304,7 @@ static rbl_status settle_filled_holes(writer *w)
     rbli_hole *holes = r->holes.data;
     int32_t *place = NULL;
     size_t kept = 0;
+    if (r->holes.count == 0) return RBL_OK;
     RBL_TRY_ALLOC(place = rbli_alloc(r->ctx, r->holes.count, sizeof *place));
     for (size_t s = 0; s < w->out->shell_count; s++)
         for (int32_t i = 0; i < w->out->shells[s].triangle_count; i++) {

@@ -11,11 +11,8 @@ typedef struct flooding {
     bool any;        /* some triangle of the shell at hand is turned */
 } flooding;
 
-static double triangle_area(const repair *r, const repair_triangle *triangle)
+static inline double area_of_corners(const double a[3], const double b[3], const double c[3])
 {
-    const double *a = r->positions.data[triangle->v[0]];
-    const double *b = r->positions.data[triangle->v[1]];
-    const double *c = r->positions.data[triangle->v[2]];
     double u[3], v[3];
     for (int k = 0; k < 3; k++) {
         u[k] = b[k] - a[k];
@@ -23,6 +20,12 @@ static double triangle_area(const repair *r, const repair_triangle *triangle)
     }
     double x = u[1] * v[2] - u[2] * v[1], y = u[2] * v[0] - u[0] * v[2], z = u[0] * v[1] - u[1] * v[0];
     return 0.5 * sqrt(x * x + y * y + z * z);
+}
+
+static double triangle_area(const repair *r, const repair_triangle *triangle)
+{
+    const int32_t *v = triangle->v;
+    return area_of_corners(r->positions.data[v[0]], r->positions.data[v[1]], r->positions.data[v[2]]);
 }
 
 static int compare_indices(const void *left, const void *right)
@@ -119,31 +122,35 @@ rbl_status repair_measure_shell(const repair *r, repair_shell *shell)
 {
     const int32_t *members = r->members + shell->start;
     const double *o = r->positions.data[r->triangles.data[members[0]].v[0]];
-    shell->volume = shell->area = shell->filled_area = 0;
+    double min[3] = {o[0], o[1], o[2]}, max[3] = {o[0], o[1], o[2]}, volume = 0, total = 0;
+    shell->filled_area = 0;
     shell->filled = false;
-    for (int k = 0; k < 3; k++)
-        shell->min[k] = shell->max[k] = o[k];
     for (size_t i = 0; i < shell->count; i++) {
         if (rbli_poll(r->ctx, i + 1) != RBL_OK) return RBL_ERR_CANCELLED;
         const repair_triangle *triangle = &r->triangles.data[members[i]];
-        double d[3][3], area = triangle_area(r, triangle);
+        double p[3][3], d[3][3];
+        for (int c = 0; c < 3; c++)
+            memcpy(p[c], r->positions.data[triangle->v[c]], sizeof p[c]);
+        double area = area_of_corners(p[0], p[1], p[2]);
         for (int c = 0; c < 3; c++)
             for (int k = 0; k < 3; k++) {
-                double value = r->positions.data[triangle->v[c]][k];
-                d[c][k] = value - o[k];
-                if (value < shell->min[k]) shell->min[k] = value;
-                if (value > shell->max[k]) shell->max[k] = value;
+                d[c][k] = p[c][k] - o[k];
+                min[k] = p[c][k] < min[k] ? p[c][k] : min[k];
+                max[k] = p[c][k] > max[k] ? p[c][k] : max[k];
             }
-        shell->volume += d[0][0] * (d[1][1] * d[2][2] - d[1][2] * d[2][1]) +
-                         d[0][1] * (d[1][2] * d[2][0] - d[1][0] * d[2][2]) +
-                         d[0][2] * (d[1][0] * d[2][1] - d[1][1] * d[2][0]);
-        shell->area += area;
+        volume += d[0][0] * (d[1][1] * d[2][2] - d[1][2] * d[2][1]) +
+                  d[0][1] * (d[1][2] * d[2][0] - d[1][0] * d[2][2]) +
+                  d[0][2] * (d[1][0] * d[2][1] - d[1][1] * d[2][0]);
+        total += area;
         if (triangle->source < 0) {
             shell->filled_area += area;
             shell->filled = true;
         }
     }
-    shell->volume /= 6;
+    shell->volume = volume / 6;
+    shell->area = total;
+    memcpy(shell->min, min, sizeof shell->min);
+    memcpy(shell->max, max, sizeof shell->max);
     return RBL_OK;
 }
 

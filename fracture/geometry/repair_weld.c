@@ -287,7 +287,8 @@ static void drop_repeated(repair *r)
     for (size_t t = 0; t < r->triangles.count; t++) {
         const int32_t *v = r->triangles.data[t].v;
         if (v[0] == v[1] || v[1] == v[2] || v[2] == v[0]) continue;
-        r->triangles.data[kept++] = r->triangles.data[t];
+        if (kept < t) r->triangles.data[kept] = r->triangles.data[t];
+        kept++;
     }
     r->out->dropped_repeated += r->triangles.count - kept;
     r->triangles.count = kept;

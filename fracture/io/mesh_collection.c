@@ -99,8 +99,9 @@ static rbl_status check_extent(rbl_context *ctx, const double (*positions)[3], s
     for (size_t v = 0; v < count; v++) {
         if (rbli_poll(ctx, v) != RBL_OK) return RBL_ERR_CANCELLED;
         for (int k = 0; k < 3; k++) {
-            low[k] = fmin(low[k], positions[v][k]);
-            high[k] = fmax(high[k], positions[v][k]);
+            double value = positions[v][k];
+            low[k] = value < low[k] ? value : low[k]; /* without the calls that fmin and fmax are */
+            high[k] = value > high[k] ? value : high[k];
         }
     }
     for (int k = 0; k < 3; k++) {
