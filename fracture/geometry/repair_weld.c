@@ -463,47 +463,35 @@ static rbl_status group_entries(repair *r, const edge_entry *entries, const int3
     return RBL_OK;
 }
 
-/// Says whether all edges are clean, and sets mates then. Those that are there stay: of two half-edges of a node they are
-/// the same.
-static rbl_status match_entries(repair *r, const edge_entry *entries, const int32_t *place, bool one_node)
+/// Sets mates of the half-edges under one vertex. @param mate NULL: looks only
+/// @return whether their edges are clean
+static bool match_entries(
+    const repair *r, const edge_entry *entries, size_t count, bool one_node, int32_t *mate)
 {
-    size_t half_count = r->triangles.count * 3;
-    bool clean = true;
-    int32_t *mate = r->mate ? NULL : rbli_alloc(r->ctx, half_count, sizeof *mate);
-    if (!r->mate && !mate) return RBL_ERR_NO_MEMORY;
-    rbl_status status = RBL_OK;
-    for (size_t v = 0, at = 0; clean && v < r->positions.count; v++) {
-        RBL_TRY(rbli_poll(r->ctx, v));
-        size_t end = (size_t)place[v];
-        clean = (end - at) % 2 == 0;
-        for (; clean && at < end; at += 2) {
-            edge_entry a = entries[at], b = entries[at + 1];
-            clean = a >> 32 == b >> 32 && ((a ^ b) & 1) &&
-                    (at + 2 == end || entries[at + 2] >> 32 != a >> 32) &&
-                    (one_node || is_of_one_node(r, a, b));
-            if (!mate) continue;
-            mate[(uint32_t)a >> 1] = (int32_t)((uint32_t)b >> 1);
-            mate[(uint32_t)b >> 1] = (int32_t)((uint32_t)a >> 1);
-        }
+    if (count % 2) return false;
+    for (size_t i = 0; i < count; i += 2) {
+        edge_entry a = entries[i], b = entries[i + 1];
+        if (a >> 32 != b >> 32 || !((a ^ b) & 1) || (i + 2 < count && entries[i + 2] >> 32 == a >> 32) ||
+            !(one_node || is_of_one_node(r, a, b)))
+            return false;
+        if (!mate) continue;
+        mate[(uint32_t)a >> 1] = (int32_t)((uint32_t)b >> 1);
+        mate[(uint32_t)b >> 1] = (int32_t)((uint32_t)a >> 1);
     }
-    r->edges.clean = clean;
-    if (!clean || !mate) goto done;
-    r->mate = mate;
-    mate = NULL;
-done:
-    rbli_free(r->ctx, mate);
-    return status;
+    return true;
 }
 
-/// @param match sets mates where all edges are clean, and groups where not
+/// @param match sets mates where all edges are clean, and groups where not. Mates that are there stay: of two half-edges of
+/// a node they are the same.
 static rbl_status find_edges(repair *r, bool match)
 {
     rbl_status status = RBL_OK;
     size_t half_count = r->triangles.count * 3;
     edge_entry *entries = NULL;
-    int32_t *place = NULL;
+    int32_t *place = NULL, *mate = NULL;
     repair_edges *edges = &r->edges;
     RBL_TRY_ALLOC(entries = rbli_alloc(r->ctx, half_count, sizeof *entries));
+    if (match && !r->mate) RBL_TRY_ALLOC(mate = rbli_alloc(r->ctx, half_count, sizeof *mate));
     RBL_TRY_ALLOC(place = rbli_calloc(r->ctx, r->positions.count + 1, sizeof *place));
     bool one_node = true;
     for (size_t t = 0; t < r->triangles.count; t++) {
@@ -523,12 +511,20 @@ static rbl_status find_edges(repair *r, bool match)
             entries[place[a < b ? a : b]++] = (edge_entry)(a < b ? b : a) << 32 | (3 * t + k) << 1 | (a > b);
         }
     }
+    edges->clean = match;
     for (size_t v = 0, begin = 0; v < r->positions.count; begin = (size_t)place[v++]) {
         RBL_TRY(rbli_poll(r->ctx, v));
-        sort_entries(entries + begin, (size_t)place[v] - begin);
+        size_t count = (size_t)place[v] - begin;
+        sort_entries(entries + begin, count);
+        edges->clean = edges->clean && match_entries(r, entries + begin, count, one_node, mate);
     }
-    if (match) RBL_TRY(match_entries(r, entries, place, one_node));
-    if (match && edges->clean) goto done;
+    if (edges->clean) {
+        r->mate = mate ? mate : r->mate;
+        mate = NULL;
+        goto done;
+    }
+    rbli_free(r->ctx, mate);
+    mate = NULL;
     edges->count = 0;
     RBL_TRY_ALLOC(edges->half = rbli_alloc(r->ctx, half_count, sizeof *edges->half));
     RBL_TRY_ALLOC(edges->of_half = rbli_alloc(r->ctx, half_count, sizeof *edges->of_half));
@@ -538,6 +534,7 @@ static rbl_status find_edges(repair *r, bool match)
 done:
     rbli_free(r->ctx, entries);
     rbli_free(r->ctx, place);
+    rbli_free(r->ctx, mate);
     if (status != RBL_OK) repair_forget(r);
     return status;
 }
