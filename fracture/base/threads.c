@@ -58,7 +58,7 @@ struct rbli_pool {
     uv_mutex_t mutex;
     uv_cond_t news; /* a job, a task that can begin, the end of one that somebody waits for, or of the pool */
     atomic_uint news_count;
-    bool patient; /* every thread can have a core of its own */
+    int core_count; /* that its threads may run on */
     loop_job *jobs;
     rbli_task_set *sets;
     bool stop;
@@ -94,7 +94,7 @@ static void wait_for_news(rbli_pool *pool)
 {
     enum { LOOKS = 64 };
     unsigned known = atomic_load(&pool->news_count);
-    if (pool->patient) {
+    if (pool->worker_count <= pool->core_count) { /* each thread can have a core of its own */
         uv_mutex_unlock(&pool->mutex);
         uint64_t begin_ns = uv_hrtime();
         do {
@@ -406,6 +406,7 @@ static rbl_status create_pool(rbli_allocator *allocator, rbli_pool **out)
         return RBL_ERR_NO_MEMORY;
     }
     pool->allocator = rbli_allocator_retain(allocator);
+    pool->core_count = (int)uv_available_parallelism();
     *out = pool;
     return RBL_OK;
 }
@@ -417,13 +418,14 @@ rbl_status rbli_pool_create(rbli_allocator *allocator, int thread_count, rbli_po
     rbli_pool *pool = NULL;
     rbl_status status = create_pool(allocator, &pool);
     if (status != RBL_OK) return status;
-    pool->patient = thread_count <= (int)uv_available_parallelism();
     for (int i = 0; i + 1 < thread_count; i++) {
         /* A thread that cannot be started is done without: results do not depend on their number. */
         if (uv_thread_create(&pool->threads[i], thread_main, pool) != 0) break;
         pool->thread_count++;
     }
+    uv_mutex_lock(&pool->mutex);
     pool->worker_count = pool->thread_count + 1;
+    uv_mutex_unlock(&pool->mutex);
     *out = pool;
     return RBL_OK;
 }
@@ -437,8 +439,14 @@ rbl_status rbli_pool_create_with_executor(
     if (status != RBL_OK) return status;
     (*out)->executor = *executor;
     (*out)->worker_count = executor->thread_count;
-    (*out)->patient = (*out)->worker_count <= (int)uv_available_parallelism();
     return RBL_OK;
+}
+
+void rbli_pool_set_core_count(rbli_pool *pool, int count)
+{
+    uv_mutex_lock(&pool->mutex);
+    pool->core_count = count;
+    uv_mutex_unlock(&pool->mutex);
 }
 
 void rbli_pool_destroy(rbli_pool *pool)
@@ -462,6 +470,12 @@ void rbli_pool_destroy(rbli_pool *pool)
 int rbli_worker_count(const rbl_context *ctx)
 {
     return ctx->pool && !ctx->inside_block ? ctx->pool->worker_count : 1;
+}
+
+int rbli_core_count(const rbl_context *ctx)
+{
+    int workers = rbli_worker_count(ctx);
+    return workers > 1 && workers > ctx->pool->core_count ? ctx->pool->core_count : workers;
 }
 
 static rbl_status run_inline(rbl_context *ctx, size_t count, size_t grain, rbli_block_fn fn, void *user)

@@ -21,9 +21,14 @@ rbl_status rbli_pool_create(rbli_allocator *allocator, int thread_count, rbli_po
 rbl_status rbli_pool_create_with_executor(
     rbli_allocator *allocator, const rbli_executor *executor, rbli_pool **out);
 void rbli_pool_destroy(rbli_pool *pool); /* NULL is fine; no loop may be running */
+/// For tests: as if there were `count` cores. No loop may be running.
+void rbli_pool_set_core_count(rbli_pool *pool, int count);
 
 /// How many workers a loop may use: valid `worker` numbers are 0 … count − 1. 1 inside a block.
 int rbli_worker_count(const rbl_context *ctx);
+/// How many of them can run at the same time: no more than there are cores. For loops that do more work the more parts
+/// they have; what they give must not depend on it.
+int rbli_core_count(const rbl_context *ctx);
 
 /// Works on elements begin … end − 1. `ctx` is the block's own context (fail through it); `worker` picks
 /// scratch memory only and never influences a result.

@@ -115,7 +115,7 @@ enum {
     MOST_REGIONS = 64,
     FEWEST_POINTS = 1024, /* that one thread inserts first */
     POINTS_A_REGION = 128,
-    INSERTED_A_REGION = 256, /* so that most of it is not at its border */
+    INSERTED_A_REGION = 512, /* so that most of it is not at its border */
     TETRAHEDRA_A_POINT = 8,  /* one more than a point of a random set needs */
     SAMPLES = 2048,
     LAST_PASSES = 4, /* without more points */
@@ -375,7 +375,7 @@ static rbl_status collect_tetrahedra(triangulator *t, size_t regions)
 static rbl_status insert_all(triangulator *t)
 {
     rbl_status status = RBL_OK;
-    size_t workers = (size_t)rbli_worker_count(t->ctx), end = t->point_count, done = GHOSTS + 1, count = 0;
+    size_t workers = (size_t)rbli_core_count(t->ctx), end = t->point_count, done = GHOSTS + 1, count = 0;
     size_t first = workers > 1 && end - done >= 2 * FEWEST_POINTS ? FEWEST_POINTS : end - done;
     if (workers > MOST_REGIONS) workers = MOST_REGIONS;
     RBL_TRY(rbli_triangulation_reserve(t->ctx, &t->t, 7 * end + 64));

@@ -314,6 +314,7 @@ static void threads_make_the_same_triangulation(void **state)
         check_triangulation(expected);
         for (size_t t = 0; t < sizeof thread_counts / sizeof *thread_counts; t++) {
             rbl_context *many = make_context(thread_counts[t]);
+            rbli_pool_set_core_count(many->pool, thread_counts[t]);
             rbli_delaunay *found = NULL;
             assert_ok(many, rbli_delaunay_create(many, p, count, rank, 0x1p51, order, place, &found));
             assert_int_equal(expected->tetrahedron_count, found->tetrahedron_count);
@@ -497,7 +498,10 @@ static void survive_failed_allocations(int threads, const double (*sites)[3], si
     size_t failures = 0;
     rbli_allocator *allocator = rbli_allocator_create(failing_reallocate, &left);
     rbl_context ctx = {.allocator = allocator};
-    if (threads > 1) assert_int_equal(rbli_pool_create(allocator, threads, &ctx.pool), RBL_OK);
+    if (threads > 1) {
+        assert_int_equal(rbli_pool_create(allocator, threads, &ctx.pool), RBL_OK);
+        rbli_pool_set_core_count(ctx.pool, threads);
+    }
     size_t held = rbli_allocator_bytes(allocator);
     for (long n = 1;; n++) {
         rbli_cell_complex *k = NULL;
