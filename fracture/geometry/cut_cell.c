@@ -8,6 +8,7 @@
 enum {
     MOST_SPLIT_ROUNDS = 16, /* back-to-back triangles need a second round */
     AHEAD = 8,              /* items that memory is asked for before they are read */
+    MOST_ROWS = 256,        /* vertices whose edges are kept in rows of bits, which stay in the cache */
 };
 
 /* ---- gathering ---- */
@@ -275,11 +276,50 @@ done:
     return status;
 }
 
-/// Whether each edge surely occurs once in each direction: no table of edges is needed then. Half-edges
-/// between mesh vertices may have partners among the untouched triangles and are told apart by direction; of
-/// the others it is enough to look at one direction once all cancel out (in a sum of hashes: an open piece, which
-/// would be a fault of the phases before, is overlooked with a chance of 2^-64).
-static rbl_status check_single(rbl_context *ctx, const cut_state *s, cut_cell *c, size_t first, bool *single)
+/// Whether each edge of a cell of few vertices occurs once in each direction, by a row of bits for each vertex and
+/// direction: its edges to higher vertices. Edges between mesh vertices may have partners among the untouched
+/// triangles.
+static rbl_status check_single_rows(
+    rbl_context *ctx, const cut_state *s, cut_cell *c, size_t first, bool *single)
+{
+    rbl_status status = RBL_OK;
+    size_t vertex_count = c->ids.count;
+    int shift = vertex_count <= 64 ? 0 : vertex_count <= 128 ? 1 : 2; /* log2 of the words of a row */
+    size_t words = (size_t)1 << shift, size = (2 * vertex_count + 1) * words;
+    uint64_t twice = 0, open = 0;
+    c->table.count = 0;
+    RBL_TRY(rbli_array_reserve(ctx, &c->table, size));
+    uint64_t *up = c->table.data, *down = up + vertex_count * words, *mesh = down + vertex_count * words;
+    memset(up, 0, size * sizeof *up);
+    const cut_cell_triangle *triangles = c->triangles.data;
+    for (size_t t = first; t < c->triangles.count; t++) {
+        const int32_t *v = triangles[t].v;
+        for (int i = 0; i < 3; i++) {
+            size_t from = (size_t)v[i], to = (size_t)v[i == 2 ? 0 : i + 1];
+            size_t low = from < to ? from : to, high = from < to ? to : from;
+            uint64_t *row = (from < to ? up : down) + (low << shift) + (high >> 6);
+            uint64_t bit = (uint64_t)1 << (high & 63);
+            twice |= *row & bit;
+            *row |= bit;
+        }
+    }
+    for (size_t v = 0; v < vertex_count; v++)
+        mesh[v >> 6] |= (uint64_t)is_mesh_vertex(s, c, (int32_t)v) << (v & 63);
+    for (size_t v = 0; v < vertex_count; v++) {
+        uint64_t exempt = 0 - (mesh[v >> 6] >> (v & 63) & 1);
+        for (size_t w = 0; w < words; w++)
+            open |= (up[(v << shift) + w] ^ down[(v << shift) + w]) & ~(exempt & mesh[w]);
+    }
+    *single = twice == 0 && open == 0;
+done:
+    return status;
+}
+
+/// The same for many vertices. Half-edges between mesh vertices are told apart by direction; of the others it is
+/// enough to look at one direction once all cancel out (in a sum of hashes: an open piece, which would be a fault
+/// of the phases before, is overlooked with a chance of 2^-64).
+static rbl_status check_single_hashed(
+    rbl_context *ctx, const cut_state *s, cut_cell *c, size_t first, bool *single)
 {
     static const uint64_t odd = 0x9e3779b97f4a7c15u, free_slot = UINT64_MAX;
     rbl_status status = RBL_OK;
@@ -325,8 +365,8 @@ done:
 static rbl_status separate_edges(rbl_context *ctx, const cut_state *s, cut_cell *c, size_t first)
 {
     rbl_status status = RBL_OK;
-    bool single;
-    RBL_TRY(check_single(ctx, s, c, first, &single));
+    bool single; /* no table of edges is needed then */
+    RBL_TRY((c->ids.count <= MOST_ROWS ? check_single_rows : check_single_hashed)(ctx, s, c, first, &single));
     if (single) return RBL_OK;
     for (int round = 0; round < MOST_SPLIT_ROUNDS; round++) {
         bool doubled;
