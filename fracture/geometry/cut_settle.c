@@ -193,15 +193,17 @@ static rbl_status hint_block(rbl_context *ctx, size_t begin, size_t end, size_t 
     return RBL_OK;
 }
 
-/// A cell near every point of a grid over the mesh.
+/// A cell near every point of a grid over the mesh; no more hints than there are vertices that ask.
 static rbl_status make_hints(rbl_context *ctx, settling *s)
 {
     rbl_status status = RBL_OK;
     const cut_mesh *mesh = &s->state->mesh;
     double size = 0;
+    size_t wanted = HINTS_A_CELL * s->state->complex_view->cell_count,
+           vertex_count = s->state->mesh_view->vertex_count;
+    if (wanted > vertex_count) wanted = vertex_count;
     int32_t n = 1;
-    while (n < MOST_HINTS &&
-           (size_t)n * (size_t)n * (size_t)n < HINTS_A_CELL * s->state->complex_view->cell_count)
+    while (n < MOST_HINTS && (size_t)n * (size_t)n * (size_t)n < wanted)
         n++;
     for (int axis = 0; axis < 3; axis++)
         size = cut_max(size, mesh->high[axis] - mesh->low[axis]);
