@@ -12,7 +12,7 @@ void cut_free_state(rbl_context *ctx, cut_state *s)
         s->complex.loop_edge, s->complex.facet_triangle_start, s->complex.facet_axes, s->cut_triangles,
         s->crossings, s->nodes, s->chains, s->bends, s->half_crossing, s->node_positions, s->node_sources,
         s->vertex_label, s->k_winding, s->edge_node_start, s->edge_nodes, s->faces, s->caps,
-        s->complex_sources};
+        s->facet_cap_start, s->complex_sources};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         rbli_free(ctx, arrays[i]);
     cut_tree_free(ctx, &s->mesh.open);

@@ -10,7 +10,7 @@
 enum {
     CELL_GRAIN = 8,
     LABEL_GRAIN = 32768,
-    CAP_GRAIN = 4096,
+    FACET_GRAIN = 1024,
     WAVE_CELLS = 128,     /* for one thread; what they hold stays in the caches */
     CELLS_A_WORKER = 128, /* for several: they wait for one another twice a wave */
 };
@@ -41,9 +41,12 @@ typedef struct assembly_worker {
 
 typedef struct assembly {
     cut_state *state;
-    int32_t *start[3], *items[3]; /* items of each cell, see cut_items */
-    int32_t *cap_piece;           /* [2 × cap_count] piece within the cell, −1 for none */
-    int32_t *cell_piece_count;    /* [cell_count + 1] then the first piece of each cell */
+    int32_t *start[3]; /* untouched triangles, faces, runs of caps of each cell, see cut_items */
+    int32_t *items[2]; /* untouched triangles, faces */
+    cut_cap_run *runs;
+    uint8_t *cell_whole;       /* [cell_count] all of the cell is one piece */
+    int32_t *cap_piece;        /* [2 × cap_count] piece within a cell that is not whole, −1 for none */
+    int32_t *cell_piece_count; /* [cell_count + 1] then the first piece of each cell */
     assembly_worker *workers;
     size_t worker_count;
     cell_output *outputs; /* of a wave: some cells are assembled, then written */
@@ -87,7 +90,7 @@ static void share_kind(const sharing_job *job, size_t kind)
     const assembly *a = job->a;
     const cut_state *s = a->state;
     const int32_t *label = job->label;
-    int32_t *start = a->start[kind], *items = a->items[kind];
+    int32_t *start = a->start[kind], *items = kind < 2 ? a->items[kind] : NULL;
     size_t cells = s->complex_view->cell_count, triangle_count = s->mesh_view->triangle_count;
     if (kind == 0) {
         for (size_t t = 0; t < triangle_count; t++)
@@ -102,11 +105,15 @@ static void share_kind(const sharing_job *job, size_t kind)
         for (size_t i = 0; i < s->face_count; i++)
             items[start[s->faces[i].label + 1]++] = (int32_t)i;
     } else {
-        for (size_t i = 0; i < 2 * s->cap_count; i++)
-            start[cut_facet_cells(s, s->caps[i / 2].facet)[i % 2] + 2]++;
+        const int32_t *first = s->facet_cap_start;
+        int32_t side_count = 2 * (int32_t)s->complex_view->facet_count;
+        for (int32_t i = 0; i < side_count; i++)
+            if (first[i / 2] < first[i / 2 + 1]) start[cut_facet_cells(s, i / 2)[i % 2] + 2]++;
         make_starts(start, cells);
-        for (size_t i = 0; i < 2 * s->cap_count; i++)
-            items[start[cut_facet_cells(s, s->caps[i / 2].facet)[i % 2] + 1]++] = (int32_t)i;
+        for (int32_t i = 0; i < side_count; i++)
+            if (first[i / 2] < first[i / 2 + 1])
+                a->runs[start[cut_facet_cells(s, i / 2)[i % 2] + 1]++] =
+                    (cut_cap_run){2 * first[i / 2] + i % 2, first[i / 2 + 1] - first[i / 2]};
     }
 }
 
@@ -127,13 +134,15 @@ static rbl_status share_out(rbl_context *ctx, assembly *a)
     const cut_state *s = a->state;
     size_t cells = s->complex_view->cell_count, triangle_count = s->mesh_view->triangle_count;
     size_t untouched = triangle_count - s->cut_triangle_count;
-    size_t counts[3] = {untouched, s->face_count, 2 * s->cap_count};
+    size_t facet_count = s->complex_view->facet_count, counts[2] = {untouched, s->face_count};
     sharing_job job = {a, NULL};
     RBL_TRY_ALLOC(job.label = rbli_alloc(ctx, triangle_count, sizeof *job.label));
     for (int kind = 0; kind < 3; kind++) {
         RBL_TRY_ALLOC(a->start[kind] = rbli_calloc(ctx, cells + 2, sizeof(int32_t)));
-        RBL_TRY_ALLOC(a->items[kind] = rbli_alloc(ctx, counts[kind], sizeof(int32_t)));
+        if (kind < 2) RBL_TRY_ALLOC(a->items[kind] = rbli_alloc(ctx, counts[kind], sizeof(int32_t)));
     }
+    RBL_TRY_ALLOC(a->runs = rbli_alloc(
+                      ctx, 2 * (s->cap_count < facet_count ? s->cap_count : facet_count), sizeof *a->runs));
     void *arguments[] = {a->state, job.label};
     RBL_TRY(rbli_parallel_for(ctx, triangle_count, LABEL_GRAIN, label_block, arguments));
     for (size_t i = 0; i < s->cut_triangle_count; i++)
@@ -321,28 +330,40 @@ static void take_whole(cut_cell *c, cell_output *out)
     c->triangles = triangles;
 }
 
+/// Notes to which piece each cap of a cell belongs; splitting an edge does not change that.
+static void store_cap_pieces(const assembly *a, const cut_items *items, const cut_cell *c)
+{
+    const cut_cell_triangle *triangle = c->triangles.data + c->cap_first;
+    for (size_t i = 0; i < items->run_count; i++) {
+        int32_t *piece = a->cap_piece + items->runs[i].first;
+        for (int32_t cap = 0; cap < items->runs[i].count; cap++, triangle++)
+            piece[2 * cap] = piece_of_vertex(c, c->kept.data[triangle->v[0]]);
+    }
+}
+
 static rbl_status assemble_cell(
     rbl_context *ctx, const assembly *a, assembly_worker *w, cell_output *out, int32_t number)
 {
     rbl_status status = RBL_OK;
     cut_cell *c = &w->cell;
-    cut_items items;
-    size_t total = 0;
-    for (int kind = 0; kind < 3; kind++) {
-        items.items[kind] = a->items[kind] + a->start[kind][number];
-        items.count[kind] = (size_t)(a->start[kind][number + 1] - a->start[kind][number]);
-        total += items.count[kind];
-    }
+    const int32_t *start[3] = {a->start[0] + number, a->start[1] + number, a->start[2] + number};
+    cut_items items = {.untouched = a->items[0] + start[0][0],
+        .faces = a->items[1] + start[1][0],
+        .runs = a->runs + start[2][0],
+        .untouched_count = (size_t)(start[0][1] - start[0][0]),
+        .face_count = (size_t)(start[1][1] - start[1][0]),
+        .run_count = (size_t)(start[2][1] - start[2][0])};
+    for (size_t i = 0; i < items.run_count; i++)
+        items.cap_count += (size_t)items.runs[i].count;
+    size_t total = items.untouched_count + items.face_count + items.cap_count;
     if (total == 0 || cut_is_dropped(a->state, number)) return RBL_OK;
     c->film_count = c->negative_count = c->split_count = 0;
     RBL_TRY(cut_cell_build(ctx, a->state, &items, c));
     out->film_count = c->film_count;
     out->negative_count = c->negative_count;
     out->split_count = c->split_count;
-    for (size_t i = 0; i < items.count[2]; i++) { /* splitting an edge does not change a cap's part */
-        int32_t corner = c->triangles.data[c->cap_first + i].v[0];
-        a->cap_piece[items.items[2][i]] = piece_of_vertex(c, c->whole ? corner : c->kept.data[corner]);
-    }
+    a->cell_whole[number] = c->whole;
+    if (!c->whole) store_cap_pieces(a, &items, c);
     a->cell_piece_count[number] = (int32_t)c->pieces.count;
     for (size_t piece = 0; piece < c->pieces.count; piece++)
         RBL_TRY(rbli_array_push(ctx, &out->pieces, ((piece_record){number, 0, 0, 0})));
@@ -352,7 +373,7 @@ static rbl_status assemble_cell(
     if (a->state->contacts_only) {
         if (c->pieces.count > 1) RBL_TRY(store_triangles(ctx, w, out, false));
     } else if (c->whole) {
-        out->weighted_count = items.count[1];
+        out->weighted_count = items.face_count;
         take_whole(c, out);
     } else {
         RBL_TRY(store_vertices(ctx, w, out));
@@ -362,13 +383,26 @@ done:
     return status;
 }
 
+/// Asks for the caps of a cell before its turn comes: cells are in no order in space. (Inlined by force, because
+/// compilers may drop calls of a function that does nothing else.)
+static inline __attribute__((always_inline)) void prefetch_caps(const assembly *a, size_t cell)
+{
+    if (cell >= a->state->complex_view->cell_count) return;
+    for (int32_t i = a->start[2][cell]; i < a->start[2][cell + 1]; i++) {
+        const cut_cap *caps = a->state->caps + a->runs[i].first / 2;
+        __builtin_prefetch(caps);
+        __builtin_prefetch(caps + a->runs[i].count - 1);
+    }
+}
+
 static rbl_status cell_block(rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
 {
     (void)block;
     const assembly *a = user;
+    assembly_worker *w = &a->workers[worker];
     for (size_t i = begin; i < end; i++) {
-        rbl_status status =
-            assemble_cell(ctx, a, &a->workers[worker], &a->outputs[i], (int32_t)(a->wave_first + i));
+        prefetch_caps(a, a->wave_first + i + 2);
+        rbl_status status = assemble_cell(ctx, a, w, &a->outputs[i], (int32_t)(a->wave_first + i));
         if (status != RBL_OK) return status;
     }
     return RBL_OK;
@@ -383,8 +417,9 @@ static struct assembly_room expected_room(const assembly *a)
     size_t cells = s->complex_view->cell_count - s->dropped_cells;
     struct assembly_room room = {.pieces = cells};
     if (s->contacts_only) return room;
-    for (int kind = 0; kind < 3; kind++)
-        room.triangles += (size_t)a->start[kind][cells];
+    room.triangles = (size_t)a->start[0][cells] + (size_t)a->start[1][cells] + 2 * s->cap_count;
+    for (int32_t i = a->start[2][cells]; i < a->start[2][s->complex_view->cell_count]; i++)
+        room.triangles -= (size_t)a->runs[i].count;
     room.rows = (size_t)a->start[1][cells];
     room.vertices = room.triangles / 2 + 2 * cells;
     return room;
@@ -575,20 +610,19 @@ typedef struct contact_lists {
         contact_list list;
         size_t start; /* in the whole */
         char apart[CUT_APART_BYTES];
-    } * blocks; /* of caps */
+    } * blocks; /* of facets */
     contact_list *whole;
 } contact_lists;
 
-/// The first cap from `i` on that begins a facet.
-static size_t facet_from(const cut_state *s, size_t i)
+/// The piece that a cap belongs to on one side, −1 for none.
+static inline int32_t piece_of_cap(const assembly *a, int32_t cap, int side, int32_t cell)
 {
-    while (i > 0 && i < s->cap_count && s->caps[i - 1].facet == s->caps[i].facet)
-        i++;
-    return i;
+    if (cut_is_dropped(a->state, cell)) return -1;
+    int32_t within = a->cell_whole[cell] ? 0 : a->cap_piece[2 * cap + side];
+    return within < 0 ? -1 : a->cell_piece_count[cell] + within;
 }
 
-/// One entry for each facet's run of caps between the same two pieces. A facet's caps are all in the block of
-/// the first.
+/// One entry for each facet's run of caps between the same two pieces.
 static rbl_status contact_block(
     rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
 {
@@ -598,25 +632,22 @@ static rbl_status contact_block(
     const assembly *a = lists->a;
     const cut_state *s = a->state;
     contact_list *list = &lists->blocks[block].list;
-    int32_t last_facet = -1;
-    end = facet_from(s, end);
-    for (size_t i = facet_from(s, begin); i < end; i++) {
-        const cut_cap *cap = &s->caps[i];
-        const int32_t *cells = cut_facet_cells(s, cap->facet);
-        int32_t p = a->cap_piece[2 * i], q = a->cap_piece[2 * i + 1];
-        if (p < 0 || q < 0) continue;
-        p += a->cell_piece_count[cells[0]];
-        q += a->cell_piece_count[cells[1]];
-        cap_measure measure = measure_cap(s, cap);
-        contact_sum one = {p < q ? p : q, p < q ? q : p, measure.area, measure.reach};
-        contact_sum *last = list->count ? &list->data[list->count - 1] : NULL;
-        if (last && last_facet == cap->facet && same_contact(last, &one)) {
-            last->area += one.area;
-            last->reach += one.reach;
-        } else {
-            RBL_TRY(rbli_array_push(ctx, list, one));
+    for (size_t f = begin; f < end; f++) {
+        const int32_t *cells = cut_facet_cells(s, (int32_t)f);
+        size_t first = list->count;
+        for (int32_t i = s->facet_cap_start[f]; i < s->facet_cap_start[f + 1]; i++) {
+            int32_t p = piece_of_cap(a, i, 0, cells[0]), q = piece_of_cap(a, i, 1, cells[1]);
+            if (p < 0 || q < 0) continue;
+            cap_measure measure = measure_cap(s, &s->caps[i]);
+            contact_sum one = {p < q ? p : q, p < q ? q : p, measure.area, measure.reach};
+            contact_sum *last = list->count > first ? &list->data[list->count - 1] : NULL;
+            if (last && same_contact(last, &one)) {
+                last->area += one.area;
+                last->reach += one.reach;
+            } else {
+                RBL_TRY(rbli_array_push(ctx, list, one));
+            }
         }
-        last_facet = cap->facet;
     }
 done:
     return status;
@@ -640,10 +671,11 @@ static rbl_status copy_contacts(
 static rbl_status list_contacts(rbl_context *ctx, const assembly *a, contact_list *list)
 {
     rbl_status status = RBL_OK;
-    size_t cap_count = a->state->cap_count, block_count = (cap_count + CAP_GRAIN - 1) / CAP_GRAIN, count = 0;
+    size_t facet_count = a->state->complex_view->facet_count, count = 0,
+           block_count = (facet_count + FACET_GRAIN - 1) / FACET_GRAIN;
     contact_lists lists = {.a = a, .whole = list};
     RBL_TRY_ALLOC(lists.blocks = rbli_calloc(ctx, block_count, sizeof *lists.blocks));
-    RBL_TRY(rbli_parallel_for(ctx, cap_count, CAP_GRAIN, contact_block, &lists));
+    RBL_TRY(rbli_parallel_for(ctx, facet_count, FACET_GRAIN, contact_block, &lists));
     for (size_t i = 0; i < block_count; i++) {
         lists.blocks[i].start = count;
         count += lists.blocks[i].list.count;
@@ -713,9 +745,11 @@ static void free_assembly(rbl_context *ctx, assembly *a)
 {
     for (int kind = 0; kind < 3; kind++) {
         rbli_free(ctx, a->start[kind]);
-        rbli_free(ctx, a->items[kind]);
+        if (kind < 2) rbli_free(ctx, a->items[kind]);
     }
+    rbli_free(ctx, a->runs);
     rbli_free(ctx, a->cap_piece);
+    rbli_free(ctx, a->cell_whole);
     rbli_free(ctx, a->cell_piece_count);
     for (size_t i = 0; a->workers && i < a->worker_count; i++) {
         cut_cell_free(ctx, &a->workers[i].cell);
@@ -768,7 +802,7 @@ rbl_status cut_assemble(rbl_context *ctx, cut_state *state, rbli_cut_result *res
     for (int kind = 0; kind < 3; kind++)
         result->outside_dropped |= a.start[kind][cells - state->dropped_cells] < a.start[kind][cells];
     RBL_TRY_ALLOC(a.cap_piece = rbli_alloc(ctx, 2 * state->cap_count, sizeof(int32_t)));
-    memset(a.cap_piece, 0xff, 2 * state->cap_count * sizeof(int32_t));
+    RBL_TRY_ALLOC(a.cell_whole = rbli_calloc(ctx, cells, 1));
     RBL_TRY_ALLOC(a.cell_piece_count = rbli_calloc(ctx, cells + 1, sizeof(int32_t)));
     RBL_TRY_ALLOC(a.workers = rbli_calloc(ctx, a.worker_count, sizeof *a.workers));
     RBL_TRY_ALLOC(a.outputs = rbli_calloc(ctx, a.output_count, sizeof *a.outputs));

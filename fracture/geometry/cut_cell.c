@@ -34,7 +34,7 @@ static void unite(int32_t *parent, const int32_t v[3])
 typedef struct gathering {
     int32_t *locals, *ids, *parent;
     cut_cell_triangle *next;
-    size_t count, capacity; /* of vertices */
+    size_t count, capacity; /* of vertices; `ids` beyond the count are none of an arrangement vertex's own */
 } gathering;
 
 /// Makes room for vertices in all their lists.
@@ -43,34 +43,43 @@ static rbl_status reserve_vertices(rbl_context *ctx, cut_cell *c, gathering *g, 
     rbl_status status = RBL_OK;
     c->ids.count = c->positions.count = c->part_of.count = g->count;
     RBL_TRY(rbli_array_reserve(ctx, &c->ids, extra));
-    RBL_TRY(rbli_array_reserve(ctx, &c->positions, c->ids.capacity - g->count));
-    RBL_TRY(rbli_array_reserve(ctx, &c->part_of, c->ids.capacity - g->count));
+    RBL_TRY(rbli_array_reserve(ctx, &c->positions, extra));
+    RBL_TRY(rbli_array_reserve(ctx, &c->part_of, extra));
     g->ids = c->ids.data;
     g->parent = c->part_of.data;
-    g->capacity = c->ids.capacity;
+    g->capacity = g->count + extra;
+    memset(g->ids + g->count, 0xff, extra * sizeof *g->ids);
 done:
     return status;
 }
 
-/// Appends a triangle and makes its corners one part.
-static inline rbl_status add_triangle(
-    rbl_context *ctx, cut_cell *c, gathering *g, const int32_t corners[3], int32_t source, bool weighted)
+/// The local number of an arrangement vertex; there is room for a new one. Nobody can foretell whether it is new, so
+/// nothing here depends on that by a branch.
+static inline int32_t local_of(gathering *g, int32_t id)
 {
-    if (g->capacity - g->count < 3) {
-        rbl_status status = reserve_vertices(ctx, c, g, g->capacity / 2 + 3);
+    size_t stored = (size_t)g->locals[id], at = stored < g->capacity ? stored : 0, count = g->count;
+    bool known = g->ids[at] == id;
+    int32_t local = (int32_t)(known ? at : count);
+    g->ids[count] = id;
+    g->parent[count] = (int32_t)count;
+    g->locals[id] = local;
+    g->count = count + !known;
+    return local;
+}
+
+/// Appends a triangle and makes its corners one part, which they are already where that is said.
+static inline rbl_status add_triangle(rbl_context *ctx, cut_cell *c, gathering *g, const int32_t corners[3],
+    int32_t source, bool weighted, bool joined)
+{
+    if (g->capacity - g->count < 4) {
+        rbl_status status = reserve_vertices(ctx, c, g, g->capacity / 2 + 4);
         if (status != RBL_OK) return status;
     }
     int32_t v[3];
-    for (int i = 0; i < 3; i++) {
-        int32_t id = corners[i], local = g->locals[id];
-        if ((size_t)local >= g->count || g->ids[local] != id) {
-            local = (int32_t)g->count++;
-            g->locals[id] = g->parent[local] = local;
-            g->ids[local] = id;
-        }
-        v[i] = local;
-    }
-    if (g->parent[v[0]] != g->parent[v[1]] || g->parent[v[1]] != g->parent[v[2]]) unite(g->parent, v);
+    for (int i = 0; i < 3; i++)
+        v[i] = local_of(g, corners[i]);
+    if (!joined && (g->parent[v[0]] != g->parent[v[1]] || g->parent[v[1]] != g->parent[v[2]]))
+        unite(g->parent, v);
     *g->next++ = (cut_cell_triangle){{v[0], v[1], v[2]}, source, weighted, false};
     return RBL_OK;
 }
@@ -81,43 +90,54 @@ static inline void prefetch_corners(const cut_cell *c, const int32_t v[3])
         __builtin_prefetch(&c->locals[v[i]]);
 }
 
+/// Appends the caps of a cell.
+static inline rbl_status gather_caps(
+    rbl_context *ctx, const cut_state *s, const cut_items *items, cut_cell *c, gathering *g, bool joined)
+{
+    for (size_t i = 0; i < items->run_count; i++) {
+        const cut_cap *cap = s->caps + items->runs[i].first / 2, *end = cap + items->runs[i].count;
+        int second = items->runs[i].first % 2 ? 2 : 1;
+        for (; cap < end; cap++) {
+            const int32_t corners[3] = {cap->v[0], cap->v[second], cap->v[3 - second]};
+            rbl_status status = add_triangle(ctx, c, g, corners, -1 - cap->facet, false, joined);
+            if (status != RBL_OK) return status;
+        }
+    }
+    return RBL_OK;
+}
+
 static rbl_status gather(rbl_context *ctx, const cut_state *s, const cut_items *items, cut_cell *c)
 {
     rbl_status status = RBL_OK;
-    size_t count = items->count[0] + items->count[1] + items->count[2];
+    size_t count = items->untouched_count + items->face_count + items->cap_count;
     gathering g = {.locals = c->locals};
     c->triangles.count = c->middles.count = 0;
     RBL_TRY(rbli_array_reserve(ctx, &c->triangles, count));
-    RBL_TRY(reserve_vertices(ctx, c, &g, count / 2 + 8)); /* what a closed surface has */
+    RBL_TRY(reserve_vertices(ctx, c, &g, count / 2 + 8)); /* what a closed surface has, and a little */
     g.next = c->triangles.data;
-    for (size_t i = 0; i < items->count[0]; i++) {
-        const int32_t *item = items->items[0] + i;
-        if (i + 2 * AHEAD < items->count[0]) {
+    for (size_t i = 0; i < items->untouched_count; i++) {
+        const int32_t *item = items->untouched + i;
+        if (i + 2 * AHEAD < items->untouched_count) {
             __builtin_prefetch(s->mesh_view->triangles[item[2 * AHEAD]]);
             prefetch_corners(c, s->mesh_view->triangles[item[AHEAD]]);
         }
-        RBL_TRY(add_triangle(ctx, c, &g, s->mesh_view->triangles[*item], *item, false));
+        RBL_TRY(add_triangle(ctx, c, &g, s->mesh_view->triangles[*item], *item, false, false));
     }
-    for (size_t i = 0; i < items->count[1]; i++) {
-        const int32_t *item = items->items[1] + i;
+    for (size_t i = 0; i < items->face_count; i++) {
+        const int32_t *item = items->faces + i;
         const cut_face *face = &s->faces[*item];
-        if (i + 2 * AHEAD < items->count[1]) {
+        if (i + 2 * AHEAD < items->face_count) {
             __builtin_prefetch(&s->faces[item[2 * AHEAD]]);
             prefetch_corners(c, s->faces[item[AHEAD]].v);
         }
-        RBL_TRY(add_triangle(ctx, c, &g, face->v, face->source, true));
+        RBL_TRY(add_triangle(ctx, c, &g, face->v, face->source, true, false));
     }
-    c->cap_first = items->count[0] + items->count[1];
-    for (size_t i = 0; i < items->count[2]; i++) {
-        const int32_t *item = items->items[2] + i;
-        const cut_cap *cap = &s->caps[*item / 2];
-        bool positive = *item % 2;
-        if (i + 2 * AHEAD < items->count[2]) {
-            __builtin_prefetch(&s->caps[item[2 * AHEAD] / 2]);
-            prefetch_corners(c, s->caps[item[AHEAD] / 2].v);
-        }
-        const int32_t corners[3] = {cap->v[0], cap->v[positive ? 2 : 1], cap->v[positive ? 1 : 2]};
-        RBL_TRY(add_triangle(ctx, c, &g, corners, -1 - cap->facet, false));
+    c->cap_first = items->untouched_count + items->face_count;
+    if (c->cap_first == 0 && s->complex_view->convex) { /* all of a convex cell: it is one part */
+        RBL_TRY(gather_caps(ctx, s, items, c, &g, true));
+        memset(g.parent, 0, g.count * sizeof *g.parent);
+    } else {
+        RBL_TRY(gather_caps(ctx, s, items, c, &g, false));
     }
     c->triangles.count = count;
     c->ids.count = c->positions.count = c->part_of.count = g.count;
@@ -794,7 +814,7 @@ rbl_status cut_cell_build(rbl_context *ctx, const cut_state *state, const cut_it
 {
     rbl_status status = RBL_OK;
     RBL_TRY(gather(ctx, state, items, cell));
-    if (!state->contacts_only) RBL_TRY(separate_edges(ctx, state, cell, items->count[0]));
+    if (!state->contacts_only) RBL_TRY(separate_edges(ctx, state, cell, items->untouched_count));
     RBL_TRY(find_parts(ctx, cell));
     RBL_TRY(own_parts(ctx, state, cell));
     RBL_TRY(number_pieces(ctx, cell));

@@ -43,11 +43,18 @@ typedef struct cut_edge_slot {
     int32_t count[2];  /* half-edges up and down */
 } cut_edge_slot;
 
-/// What belongs to a cell: untouched mesh triangles, faces, caps (2 × cap + side; side 1 is the positive
-/// cell).
+/// The caps of a facet as one of its cells has them.
+typedef struct cut_cap_run {
+    int32_t first; /* 2 × the first cap + side; side 1 is the positive cell */
+    int32_t count;
+} cut_cap_run;
+
+/// What belongs to a cell.
 typedef struct cut_items {
-    const int32_t *items[3];
-    size_t count[3];
+    const int32_t *untouched, *faces; /* mesh triangles; numbers of faces */
+    const cut_cap_run *runs;          /* by facet */
+    size_t untouched_count, face_count, run_count;
+    size_t cap_count; /* of all runs */
 } cut_items;
 
 typedef struct cut_cell {

@@ -245,8 +245,9 @@ typedef struct cut_state {
     double (*complex_sources)[3]; /* [complex vertex_count] source coordinates as they are written */
     cut_face *faces;
     size_t face_count;
-    cut_cap *caps;
+    cut_cap *caps; /* by facet */
     size_t cap_count;
+    int32_t *facet_cap_start; /* [facet_count + 1] caps of a facet */
 } cut_state;
 
 static inline int32_t cut_next_half(int32_t half)

@@ -505,6 +505,7 @@ static rbl_status facet_block(
     region_pass *pass = user;
     for (size_t i = begin; i < end; i++) {
         const int32_t *cells = cut_facet_cells(pass->state, (int32_t)i);
+        pass->state->facet_cap_start[i] = (int32_t)pass->blocks[block].caps.count;
         if (cells[0] == cells[1] || cells[0] < 0 || cells[1] < 0) continue;
         rbl_status status = trace_facet(ctx, pass, &pass->workers[worker], &pass->blocks[block], (int32_t)i);
         if (status != RBL_OK) return status;
@@ -573,6 +574,17 @@ static rbl_status copy_blocks(
     return RBL_OK;
 }
 
+/// The same for caps, which facets then know by their place.
+static rbl_status copy_caps(rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
+{
+    const region_pass *pass = user;
+    size_t facet_count = pass->state->complex_view->facet_count;
+    size_t last = end * FACET_GRAIN < facet_count ? end * FACET_GRAIN : facet_count;
+    for (size_t f = begin * FACET_GRAIN; f < last; f++)
+        pass->state->facet_cap_start[f] += (int32_t)pass->block_start[f / FACET_GRAIN];
+    return copy_blocks(ctx, begin, end, block, worker, user);
+}
+
 rbl_status cut_trace_mesh(rbl_context *ctx, cut_state *state)
 {
     rbl_status status = RBL_OK;
@@ -614,13 +626,19 @@ rbl_status cut_trace_facets(rbl_context *ctx, cut_state *state)
     size_t facet_count = state->complex_view->facet_count;
     RBL_TRY(begin_pass(ctx, &pass, state, facet_count, FACET_GRAIN));
     RBL_TRY(chains_by_facet(ctx, &pass));
+    RBL_TRY_ALLOC(state->facet_cap_start = rbli_alloc(ctx, facet_count + 1, sizeof(int32_t)));
     RBL_TRY(rbli_parallel_for(ctx, facet_count, FACET_GRAIN, facet_block, &pass));
     for (size_t i = 0; i < pass.block_count; i++) {
         pass.block_start[i] = state->cap_count;
         state->cap_count += pass.blocks[i].caps.count;
     }
+    if (state->cap_count > INT32_MAX / 4) {
+        status = rbli_fail(ctx, RBL_ERR_LIMIT, "the pieces have too many triangles");
+        goto done;
+    }
+    state->facet_cap_start[facet_count] = (int32_t)state->cap_count;
     RBL_TRY_ALLOC(state->caps = rbli_alloc(ctx, state->cap_count, sizeof *state->caps));
-    RBL_TRY(rbli_parallel_for(ctx, pass.block_count, COPY_GRAIN, copy_blocks, &pass));
+    RBL_TRY(rbli_parallel_for(ctx, pass.block_count, COPY_GRAIN, copy_caps, &pass));
 done:
     end_pass(ctx, &pass);
     return status;
