@@ -7,11 +7,22 @@
 /// clipping.
 static const double POOR_FAN = 1e-3;
 
-enum { FACET_GRAIN = 512 };
+enum {
+    FACET_GRAIN = 512,
+    LONG_LOOP = 16, /* corners; it pays to give a fan up early */
+};
+
+/// A projected loop, twice one after another, and the squared lengths of its sides.
+typedef struct flat_loop {
+    const double *x, *y, *sides; /* [2 × count] */
+    int32_t count;
+} flat_loop;
 
 typedef struct facet_scratch {
     cut_polygon polygon;
-    RBLI_ARRAY(double) flat;     /* projected loop, twice, and its sides */
+    flat_loop loop;
+    RBLI_ARRAY(double) flat;     /* of the loop */
+    RBLI_ARRAY(double) points;   /* the loop's as pairs */
     RBLI_ARRAY(int32_t) corners; /* triangles of the facet, three loop positions each */
     char apart[CUT_APART_BYTES];
 } facet_scratch;
@@ -38,53 +49,56 @@ static void loop_normal(const cut_state *state, const int32_t *loop, size_t coun
     }
 }
 
-static double squared_distance(const double p[2], const double q[2])
+typedef double pair __attribute__((vector_size(16)));
+typedef int64_t pair_flags __attribute__((vector_size(16)));
+
+static inline pair load_pair(const double *p)
 {
-    return (q[0] - p[0]) * (q[0] - p[0]) + (q[1] - p[1]) * (q[1] - p[1]);
+    pair two;
+    memcpy(&two, p, sizeof two);
+    return two;
 }
 
-/// Twice the area of a projected triangle.
-static double triangle_area(const double p[2], const double q[2], const double r[2])
+/// a where the flags are set, b elsewhere.
+static inline pair choose_pair(pair_flags flags, pair a, pair b)
 {
-    return (q[0] - p[0]) * (r[1] - p[1]) - (q[1] - p[1]) * (r[0] - p[0]);
+    return (pair)(((pair_flags)a & flags) | ((pair_flags)b & ~flags));
 }
 
-static double triangle_shape(const double *flat, int32_t a, int32_t b, int32_t c)
+static inline double squared_distance(const flat_loop *l, int32_t p, int32_t q)
 {
-    const double *p = flat + 2 * a, *q = flat + 2 * b, *r = flat + 2 * c;
-    double longest = cut_max(cut_max(squared_distance(p, q), squared_distance(q, r)), squared_distance(r, p));
-    return longest > 0 ? triangle_area(p, q, r) / longest : 0;
+    return (l->x[q] - l->x[p]) * (l->x[q] - l->x[p]) + (l->y[q] - l->y[p]) * (l->y[q] - l->y[p]);
 }
 
-/// Smallest height, squared and signed, of the triangles of the fan from a corner, or −∞ once below `least`.
-/// @param flat   the loop, twice one after another
-/// @param sides  squared lengths of its sides, twice
-static double fan_height(
-    const double (*flat)[2], const double *sides, int32_t count, int32_t apex, double least)
+/// Twice the area of a projected triangle against its longest side, squared.
+static double triangle_shape(const flat_loop *l, int32_t p, int32_t q, int32_t r)
 {
-    double lowest = INFINITY, spoke = sides[apex];
-    for (int32_t b = apex + 1; b + 1 < apex + count; b++) {
-        double area = triangle_area(flat[apex], flat[b], flat[b + 1]);
-        double next = squared_distance(flat[apex], flat[b + 1]);
-        double longest = cut_max(cut_max(spoke, sides[b]), next);
-        double height = longest > 0 ? area * fabs(area) / longest : 0;
-        if (height < lowest) lowest = height;
-        if (lowest < least) return -INFINITY;
-        spoke = next;
+    double longest =
+        cut_max(cut_max(squared_distance(l, p, q), squared_distance(l, q, r)), squared_distance(l, r, p));
+    double area = (l->x[q] - l->x[p]) * (l->y[r] - l->y[p]) - (l->y[q] - l->y[p]) * (l->x[r] - l->x[p]);
+    return longest > 0 ? area / longest : 0;
+}
+
+/// Smallest height, squared and signed, of the triangles of the fan from a corner of four or more; of a long loop
+/// some height below `least` where there is one.
+static double fan_height(const flat_loop *l, int32_t apex, double least)
+{
+    pair lowest = {INFINITY, INFINITY};
+    int32_t last = apex + l->count - 3; /* first of the last two triangles */
+    for (int32_t b = apex + 1;; b = b + 2 < last ? b + 2 : last) {
+        pair ux = load_pair(l->x + b) - l->x[apex], uy = load_pair(l->y + b) - l->y[apex];
+        pair wx = load_pair(l->x + b + 1) - l->x[apex], wy = load_pair(l->y + b + 1) - l->y[apex];
+        pair area = ux * wy - uy * wx, spoke = ux * ux + uy * uy, next = wx * wx + wy * wy;
+        pair longest = load_pair(l->sides + b);
+        longest = choose_pair(longest > spoke, longest, spoke);
+        longest = choose_pair(longest > next, longest, next);
+        pair height = area * choose_pair(area > 0, area, -area) / longest;
+        height = choose_pair(longest > 0, height, (pair){0, 0});
+        lowest = choose_pair(height < lowest, height, lowest);
+        if (b == last) break;
+        if (l->count > LONG_LOOP && cut_min(lowest[0], lowest[1]) < least) break;
     }
-    return lowest;
-}
-
-static rbl_status push_corners(rbl_context *ctx, facet_scratch *w, int32_t i, int32_t j, int32_t k)
-{
-    rbl_status status = rbli_array_reserve(ctx, &w->corners, 3);
-    if (status != RBL_OK) return status;
-    int32_t *out = w->corners.data + w->corners.count;
-    out[0] = i;
-    out[1] = j;
-    out[2] = k;
-    w->corners.count += 3;
-    return RBL_OK;
+    return cut_min(lowest[0], lowest[1]);
 }
 
 /// Projects a loop, twice one after another, so that nothing that goes round need turn back; then the squared
@@ -96,63 +110,89 @@ static rbl_status project_loop(rbl_context *ctx, const cut_state *state, facet_s
     w->flat.count = 0;
     rbl_status status = rbli_array_reserve(ctx, &w->flat, 3 * twice);
     if (status != RBL_OK) return status;
-    double(*flat)[2] = (double(*)[2])w->flat.data, *sides = w->flat.data + 2 * twice;
+    double *x = w->flat.data, *y = x + twice, *sides = y + twice;
     for (int32_t i = 0; i < count; i++) {
         const double *p = state->points[state->complex.first_point + loop[i]];
-        for (int axis = 0; axis < 2; axis++)
-            flat[i][axis] = flat[i + count][axis] = p[axes[axis]];
+        x[i] = x[i + count] = p[axes[0]];
+        y[i] = y[i + count] = p[axes[1]];
     }
+    w->loop = (flat_loop){x, y, sides, count};
     for (int32_t i = 0; i < count; i++)
-        sides[i] = sides[i + count] = squared_distance(flat[i], flat[i + 1]);
+        sides[i] = sides[i + count] = squared_distance(&w->loop, i, i + 1);
     return RBL_OK;
 }
 
-/// The corner from which the lowest triangle of the fan is highest.
-static int32_t best_apex(const facet_scratch *w, int32_t count)
+/// The corner from which the lowest triangle of the fan is highest. @param height  set to the square of that
+static int32_t best_apex(const flat_loop *l, double *height)
 {
-    const double(*flat)[2] = (const double(*)[2])w->flat.data, *sides = w->flat.data + 4 * (size_t)count;
-    int32_t apex = 0, tries = count <= 64 ? count : 64;
-    double best = -INFINITY;
+    int32_t apex = 0, tries = l->count <= 64 ? l->count : 64;
+    *height = -INFINITY;
     for (int32_t i = 0; i < tries; i++) {
-        double height = fan_height(flat, sides, count, i, best);
-        if (height > best) {
-            best = height;
-            apex = i;
-        }
+        double found = fan_height(l, i, *height);
+        apex = found > *height ? i : apex;
+        *height = cut_max(*height, found);
     }
     return apex;
 }
 
-/// Triangles of a facet: the fan whose lowest triangle is highest, or ears where no fan is good.
-static rbl_status triangulate_loop(rbl_context *ctx, const cut_state *state, facet_scratch *w,
-    const int32_t *loop, int32_t count, const int32_t axes[2])
+/// Ears instead of the fan where that is better: then `corners` are set.
+static rbl_status try_ears(rbl_context *ctx, facet_scratch *w, double fan_shape)
 {
     rbl_status status = RBL_OK;
+    const flat_loop *l = &w->loop;
+    const cut_polygon *polygon = &w->polygon;
+    int32_t loop_start[2] = {0, l->count};
+    double ears_shape = INFINITY;
+    size_t point_count = (size_t)l->count;
+    w->points.count = 0;
+    RBL_TRY(rbli_array_reserve(ctx, &w->points, 2 * point_count));
+    for (size_t i = 0; i < point_count; i++) {
+        w->points.data[2 * i] = l->x[i];
+        w->points.data[2 * i + 1] = l->y[i];
+    }
+    RBL_TRY(cut_polygon_triangulate(ctx, &w->polygon, (const double(*)[2])w->points.data, loop_start, 1));
+    const int32_t *c = polygon->corners.data;
+    for (size_t i = 0; i < polygon->corners.count; i += 3)
+        ears_shape = cut_min(ears_shape, triangle_shape(l, c[i], c[i + 1], c[i + 2]));
+    if (!(ears_shape > fan_shape)) goto done;
     w->corners.count = 0;
-    if (count == 3) return push_corners(ctx, w, 0, 1, 2);
-    RBL_TRY(project_loop(ctx, state, w, loop, count, axes));
-    int32_t apex = best_apex(w, count);
-    double worst_shape = INFINITY;
-    for (int32_t i = apex + 1; i + 1 < apex + count; i++)
-        worst_shape = cut_min(worst_shape, triangle_shape(w->flat.data, apex, i, i + 1));
-    if (worst_shape < POOR_FAN) {
-        int32_t loop_start[2] = {0, count};
-        RBL_TRY(cut_polygon_triangulate(ctx, &w->polygon, (const double(*)[2])w->flat.data, loop_start, 1));
-        double ears_shape = INFINITY;
-        for (size_t i = 0; i < w->polygon.corners.count; i += 3) {
-            const int32_t *c = w->polygon.corners.data + i;
-            ears_shape = cut_min(ears_shape, triangle_shape(w->flat.data, c[0], c[1], c[2]));
-        }
-        if (ears_shape > worst_shape) {
-            for (size_t i = 0; i < w->polygon.corners.count; i += 3) {
-                const int32_t *c = w->polygon.corners.data + i;
-                RBL_TRY(push_corners(ctx, w, c[0], c[1], c[2]));
-            }
-            return RBL_OK;
+    RBL_TRY(rbli_array_reserve(ctx, &w->corners, polygon->corners.count));
+    if (polygon->corners.count) memcpy(w->corners.data, c, polygon->corners.count * sizeof *w->corners.data);
+    w->corners.count = polygon->corners.count;
+done:
+    return status;
+}
+
+/// Triangles of a facet: the fan whose lowest triangle is highest, or ears where no fan is good.
+/// @param size  squared, of the projected loop or more
+static rbl_status triangulate_loop(rbl_context *ctx, const cut_state *state, facet_scratch *w,
+    const int32_t *loop, int32_t count, const int32_t axes[2], double size)
+{
+    rbl_status status = RBL_OK;
+    int32_t apex = 0;
+    w->corners.count = 0;
+    RBL_TRY(rbli_array_reserve(ctx, &w->corners, 3 * (size_t)count));
+    if (count > 3) {
+        double height, worst_shape = INFINITY;
+        RBL_TRY(project_loop(ctx, state, w, loop, count, axes));
+        apex = best_apex(&w->loop, &height);
+        bool good = height > 2 * POOR_FAN * POOR_FAN * size; /* a shape, squared, is height over side */
+        for (int32_t i = apex + 1; i + 1 < apex + count && !good; i++)
+            worst_shape = cut_min(worst_shape, triangle_shape(&w->loop, apex, i, i + 1));
+        if (worst_shape < POOR_FAN) {
+            RBL_TRY(try_ears(ctx, w, worst_shape));
+            if (w->corners.count > 0) return RBL_OK;
         }
     }
-    for (int32_t i = apex + 1; i + 1 < apex + count; i++)
-        RBL_TRY(push_corners(ctx, w, apex, i < count ? i : i - count, i + 1 < count ? i + 1 : i + 1 - count));
+    int32_t *out = w->corners.data, b = apex + 1 == count ? 0 : apex + 1;
+    for (int32_t i = 0; i < count - 2; i++) {
+        int32_t c = b + 1 == count ? 0 : b + 1;
+        *out++ = apex;
+        *out++ = b;
+        *out++ = c;
+        b = c;
+    }
+    w->corners.count = 3 * (size_t)(count - 2);
 done:
     return status;
 }
@@ -264,7 +304,13 @@ static rbl_status add_facet(
     cut_projection_axes(normal, k->facet_axes[facet]);
     fill_box(state, facet, normal, &k->boxes[facet]);
     if (!k->boxes[facet].separates) return RBL_OK;
-    RBL_TRY(triangulate_loop(ctx, state, w, loop, count, k->facet_axes[facet]));
+    double size = 0;
+    for (int i = 0; i < 2; i++) {
+        int32_t axis = k->facet_axes[facet][i];
+        double extent = (double)k->boxes[facet].high[axis] - k->boxes[facet].low[axis];
+        size += extent * extent;
+    }
+    RBL_TRY(triangulate_loop(ctx, state, w, loop, count, k->facet_axes[facet], size));
     int32_t first_diagonal = *edge_end;
     size_t at = (size_t)k->facet_triangle_start[facet];
     for (size_t i = 0; i < w->corners.count; i += 3, at++) {
@@ -280,10 +326,11 @@ static rbl_status add_facet(
                 continue;
             }
             int32_t low = u < v ? u : v, high = u < v ? v : u;
-            int32_t edge = first_diagonal;
-            while (edge < *edge_end && (k->edges[edge][0] != low || k->edges[edge][1] != high))
-                edge++;
-            if (edge == *edge_end) {
+            int32_t edge = *edge_end - 1; /* the last one is the likeliest */
+            while (edge >= first_diagonal && (k->edges[edge][0] != low || k->edges[edge][1] != high))
+                edge--;
+            if (edge < first_diagonal) {
+                edge = *edge_end;
                 k->edges[edge][0] = low;
                 k->edges[edge][1] = high;
                 ++*edge_end;
@@ -349,6 +396,7 @@ done:
     for (size_t i = 0; b.workers && i < worker_count; i++) {
         cut_polygon_free(ctx, &b.workers[i].polygon);
         rbli_free(ctx, b.workers[i].flat.data);
+        rbli_free(ctx, b.workers[i].points.data);
         rbli_free(ctx, b.workers[i].corners.data);
     }
     rbli_free(ctx, b.workers);
