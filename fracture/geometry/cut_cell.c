@@ -99,6 +99,7 @@ static inline rbl_status gather_caps(
         int second = items->runs[i].first % 2 ? 2 : 1;
         for (; cap < end; cap++) {
             const int32_t corners[3] = {cap->v[0], cap->v[second], cap->v[3 - second]};
+            __builtin_prefetch(cut_source(s, cap->v[2]));
             rbl_status status = add_triangle(ctx, c, g, corners, -1 - cap->facet, false, joined);
             if (status != RBL_OK) return status;
         }
