@@ -564,25 +564,25 @@ typedef struct cap_measure {
     double area, reach;
 } cap_measure;
 
+static inline double squared_length(const double v[3])
+{
+    return v[0] * v[0] + v[1] * v[1] + v[2] * v[2];
+}
+
 static cap_measure measure_cap(const cut_state *s, const cut_cap *cap)
 {
-    const double *p[3];
-    double longest = 0, u[3], v[3];
-    for (int i = 0; i < 3; i++)
-        p[i] = cut_position(s, cap->v[i]);
-    for (int i = 0; i < 3; i++) {
-        double squared = 0;
-        for (int axis = 0; axis < 3; axis++)
-            squared += (p[i][axis] - p[(i + 1) % 3][axis]) * (p[i][axis] - p[(i + 1) % 3][axis]);
-        longest = cut_max(longest, squared);
-    }
+    const double *p = cut_position(s, cap->v[0]), *q = cut_position(s, cap->v[1]),
+                 *r = cut_position(s, cap->v[2]);
+    double u[3], v[3], w[3];
     for (int axis = 0; axis < 3; axis++) {
-        u[axis] = p[1][axis] - p[0][axis];
-        v[axis] = p[2][axis] - p[0][axis];
+        u[axis] = q[axis] - p[axis];
+        v[axis] = r[axis] - p[axis];
+        w[axis] = r[axis] - q[axis];
     }
     double n[3] = {u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]};
-    return (cap_measure){0.5 * sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]) * s->grid.step * s->grid.step,
-        sqrt(longest) * s->grid.step};
+    double longest = cut_max(cut_max(squared_length(u), squared_length(v)), squared_length(w));
+    return (cap_measure){
+        0.5 * sqrt(squared_length(n)) * s->grid.step * s->grid.step, sqrt(longest) * s->grid.step};
 }
 
 /// A contact while it is summed up; `reach` bounds its length, so that lines and points can be told from
@@ -622,33 +622,45 @@ static inline int32_t piece_of_cap(const assembly *a, int32_t cap, int side, int
     return within < 0 ? -1 : a->cell_piece_count[cell] + within;
 }
 
-/// One entry for each facet's run of caps between the same two pieces.
+/// One entry for each run of a facet's caps between the same two pieces.
+static rbl_status list_facet_contacts(rbl_context *ctx, const assembly *a, contact_list *list, size_t facet)
+{
+    rbl_status status = RBL_OK;
+    const cut_state *s = a->state;
+    const int32_t *cells = cut_facet_cells(s, (int32_t)facet);
+    int32_t first = s->facet_cap_start[facet], end = s->facet_cap_start[facet + 1];
+    if (first == end) return RBL_OK;
+    bool whole = a->cell_whole[cells[0]] && a->cell_whole[cells[1]]; /* then all caps are alike */
+    contact_sum sum = {-1, -1, 0, 0};
+    for (int32_t i = first; i < end; i++) {
+        if (!whole || i == first) {
+            int32_t p = piece_of_cap(a, i, 0, cells[0]), q = piece_of_cap(a, i, 1, cells[1]);
+            if (p < 0 || q < 0) continue;
+            contact_sum one = {p < q ? p : q, p < q ? q : p, 0, 0};
+            if (!same_contact(&sum, &one)) {
+                if (sum.piece_a >= 0) RBL_TRY(rbli_array_push(ctx, list, sum));
+                sum = one;
+            }
+        }
+        cap_measure measure = measure_cap(s, &s->caps[i]);
+        sum.area += measure.area;
+        sum.reach += measure.reach;
+    }
+    if (sum.piece_a >= 0) RBL_TRY(rbli_array_push(ctx, list, sum));
+done:
+    return status;
+}
+
 static rbl_status contact_block(
     rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
 {
     (void)worker;
     rbl_status status = RBL_OK;
     const contact_lists *lists = user;
-    const assembly *a = lists->a;
-    const cut_state *s = a->state;
     contact_list *list = &lists->blocks[block].list;
-    for (size_t f = begin; f < end; f++) {
-        const int32_t *cells = cut_facet_cells(s, (int32_t)f);
-        size_t first = list->count;
-        for (int32_t i = s->facet_cap_start[f]; i < s->facet_cap_start[f + 1]; i++) {
-            int32_t p = piece_of_cap(a, i, 0, cells[0]), q = piece_of_cap(a, i, 1, cells[1]);
-            if (p < 0 || q < 0) continue;
-            cap_measure measure = measure_cap(s, &s->caps[i]);
-            contact_sum one = {p < q ? p : q, p < q ? q : p, measure.area, measure.reach};
-            contact_sum *last = list->count > first ? &list->data[list->count - 1] : NULL;
-            if (last && same_contact(last, &one)) {
-                last->area += one.area;
-                last->reach += one.reach;
-            } else {
-                RBL_TRY(rbli_array_push(ctx, list, one));
-            }
-        }
-    }
+    RBL_TRY(rbli_array_reserve(ctx, list, end - begin)); /* facets between more pieces are rare */
+    for (size_t f = begin; f < end; f++)
+        RBL_TRY(list_facet_contacts(ctx, lists->a, list, f));
 done:
     return status;
 }
