@@ -10,7 +10,8 @@ enum {
     ROWS = 8,        /* facets that are tested together */
     MOST_HINTS = 64, /* along an axis */
     HINTS_A_CELL = 8,
-    EXTRA_STEPS = 16, /* of a walk, beyond those across all the hints' cells */
+    VERTICES_A_HINT = 4, /* at least */
+    EXTRA_STEPS = 16,    /* of a walk, beyond those across all the hints' cells */
     VERTEX_GRAIN = 8192,
     CELL_GRAIN = 256,
 };
@@ -193,15 +194,15 @@ static rbl_status hint_block(rbl_context *ctx, size_t begin, size_t end, size_t 
     return RBL_OK;
 }
 
-/// A cell near every point of a grid over the mesh; no more hints than there are vertices that ask.
+/// A cell near every point of a grid over the mesh; of a coarse mesh few vertices ask.
 static rbl_status make_hints(rbl_context *ctx, settling *s)
 {
     rbl_status status = RBL_OK;
     const cut_mesh *mesh = &s->state->mesh;
     double size = 0;
     size_t wanted = HINTS_A_CELL * s->state->complex_view->cell_count,
-           vertex_count = s->state->mesh_view->vertex_count;
-    if (wanted > vertex_count) wanted = vertex_count;
+           most = s->state->mesh_view->vertex_count / VERTICES_A_HINT;
+    if (wanted > most) wanted = most;
     int32_t n = 1;
     while (n < MOST_HINTS && (size_t)n * (size_t)n * (size_t)n < wanted)
         n++;
