@@ -155,15 +155,16 @@ done:
 
 /* ---- weights ---- */
 
-/// False when the vertex is no corner.
-static bool corner_weight(const int32_t corners[3], int32_t vertex, double amount, double w[3])
+/// False when the vertex is no corner. Which corner it is cannot be foretold, so nothing depends on it by a branch.
+static inline bool corner_weight(const int32_t corners[3], int32_t vertex, double amount, double w[3])
 {
-    for (int i = 0; i < 3; i++)
-        if (corners[i] == vertex) {
-            w[i] += amount;
-            return true;
-        }
-    return false;
+    bool found = false;
+    for (int i = 0; i < 3; i++) {
+        bool here = corners[i] == vertex && !found;
+        w[i] += here ? amount : 0;
+        found |= here;
+    }
+    return found;
 }
 
 /// Barycentric coordinates of a point in a mesh triangle, clamped to it.
