@@ -494,8 +494,9 @@ typedef struct cap_target {
     float (*normal)[3];
     float (*tangent)[4]; /* or NULL */
     float (*color)[4];   /* or NULL */
-    float (*uv[8])[2];
-    const char *uv_name[8];
+    float (*uv[8])[2];   /* those that there are */
+    int uv_channel[8];   /* their numbers in uv_names */
+    int uv_count;
 } cap_target;
 
 static const char *const uv_names[8] = {"uv0", "uv1", "uv2", "uv3", "uv4", "uv5", "uv6", "uv7"};
@@ -525,7 +526,8 @@ static rbl_status open_cap_target(rbl_context *ctx, rbl_collection *c, cap_targe
     for (int i = 0; i < 8; i++) {
         if (i > 0 && !rbli_collection_buffer(c, "corner", uv_names[i])) continue;
         RBL_TRY(rbli_collection_write(ctx, c, "corner", uv_names[i], RBL_FLOAT_2, &out));
-        target->uv[i] = out;
+        target->uv[target->uv_count] = out;
+        target->uv_channel[target->uv_count++] = i;
     }
     target->positions = rbli_collection_read(c, "vertex", "position", RBL_VEC3);
     target->faces = rbli_collection_read(c, "face", "vertices", RBL_INT32_3);
@@ -539,28 +541,33 @@ static double dot(const double a[3], const double b[3])
 }
 
 /// Fills in one cap triangle. `sign` is +1 for the facet's negative cell, −1 for its positive one.
+/// @param density  of each UV set of the target
 static void fill_cap(const cap_target *target, size_t face, const facet_frame *frame, double sign,
     const double origin[3], const double density[8])
 {
+    const float normal[3] = {
+        (float)(sign * frame->normal[0]), (float)(sign * frame->normal[1]), (float)(sign * frame->normal[2])};
     for (size_t k = 0; k < 3; k++) {
         size_t corner = 3 * face + k;
         double p[3];
-        for (int a = 0; a < 3; a++) {
+        for (int a = 0; a < 3; a++)
             p[a] = target->positions[target->faces[face][k]][a] - origin[a];
-            target->normal[corner][a] = (float)(sign * frame->normal[a]);
-            if (target->tangent) target->tangent[corner][a] = (float)frame->u[a];
+        memcpy(target->normal[corner], normal, sizeof normal);
+        double along_u = dot(p, frame->u), along_v = dot(p, frame->v);
+        for (int i = 0; i < target->uv_count; i++) {
+            target->uv[i][corner][0] = (float)(along_u * density[i]);
+            target->uv[i][corner][1] = (float)(along_v * density[i]);
         }
-        /* v grows downwards, bitangents point up: against v */
-        if (target->tangent) target->tangent[corner][3] = (float)-sign;
-        if (target->color)
-            for (int a = 0; a < 4; a++)
-                target->color[corner][a] = 1;
-        for (int i = 0; i < 8; i++)
-            if (target->uv[i]) {
-                target->uv[i][corner][0] = (float)(dot(p, frame->u) * density[i]);
-                target->uv[i][corner][1] = (float)(dot(p, frame->v) * density[i]);
-            }
     }
+    for (size_t corner = 3 * face; target->tangent && corner < 3 * face + 3; corner++) {
+        for (int a = 0; a < 3; a++)
+            target->tangent[corner][a] = (float)frame->u[a];
+        /* v grows downwards, bitangents point up: against v */
+        target->tangent[corner][3] = (float)-sign;
+    }
+    for (size_t corner = 3 * face; target->color && corner < 3 * face + 3; corner++)
+        for (int a = 0; a < 4; a++)
+            target->color[corner][a] = 1;
 }
 
 /// Whether a face looks where the normal points: asked where a piece takes parts of several cells.
@@ -601,8 +608,8 @@ static rbl_status write_caps(rbl_context *ctx, const fracture_job *job, rbl_coll
                 frames[f] = frame_of_facet(k, (int32_t)f, cut->moved ? cut->inverse : NULL);
         }
         double density[8];
-        for (int u = 0; u < 8; u++)
-            density[u] = texel_density(job->in, (size_t)cut->geometry, uv_names[u]);
+        for (int u = 0; u < target.uv_count; u++)
+            density[u] = texel_density(job->in, (size_t)cut->geometry, uv_names[target.uv_channel[u]]);
         const double *origin = ((const double(*)[3])rbli_collection_read(
             job->in, "geometry", "bounds_min", RBL_VEC3))[cut->geometry];
         for (size_t p = 0; p < cut->result->piece_count; p++, g++)

@@ -103,6 +103,24 @@ static inline void copy_corners(char *to, const char *from, size_t bytes)
     }
 }
 
+/// The same for zeros.
+static inline void clear_corners(char *to, size_t bytes)
+{
+    switch (bytes) {
+    case sizeof(float[2]):
+        memset(to, 0, 3 * sizeof(float[2]));
+        break;
+    case sizeof(float[3]):
+        memset(to, 0, 3 * sizeof(float[3]));
+        break;
+    case sizeof(float[4]):
+        memset(to, 0, 3 * sizeof(float[4]));
+        break;
+    default:
+        memset(to, 0, 3 * bytes);
+    }
+}
+
 static rbl_status carry_corners(
     rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
 {
@@ -113,7 +131,7 @@ static rbl_status carry_corners(
     for (size_t face = begin; face < end; face++) {
         int32_t old_face = job->map->face_source[face];
         if (old_face < 0) {
-            memset(job->out + face * 3 * job->bytes, 0, 3 * job->bytes);
+            clear_corners(job->out + face * 3 * job->bytes, job->bytes);
             continue;
         }
         int32_t row = job->map->weights_index[face];
