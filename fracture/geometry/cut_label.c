@@ -334,10 +334,16 @@ done:
 
 /* ---- windings of the complex's vertices ---- */
 
+/// The way along an edge of the complex, from one of its ends.
+typedef struct wind_step {
+    int32_t other; /* vertex of the complex */
+    int32_t net;   /* change of the winding */
+} wind_step;
+
 typedef struct wind_flood {
-    int32_t *start, *edges; /* edges of a vertex */
-    int32_t *net;           /* [real_edge_count] change of the winding from the smaller end to the larger */
-    int32_t *stack;
+    int32_t *start; /* [complex vertices + 2] steps of a vertex */
+    wind_step *steps;
+    int32_t *stack; /* [complex vertices + 1] */
     size_t depth;
 } wind_flood;
 
@@ -346,52 +352,54 @@ static rbl_status collect_edges(rbl_context *ctx, const cut_state *state, wind_f
     rbl_status status = RBL_OK;
     size_t vertex_count = state->complex_view->vertex_count, edge_count = state->complex.real_edge_count;
     int32_t base = state->complex.first_point;
+    int32_t *net = NULL; /* of an edge, from the smaller end to the larger */
     RBL_TRY_ALLOC(w->start = rbli_calloc(ctx, vertex_count + 2, sizeof(int32_t)));
-    RBL_TRY_ALLOC(w->edges = rbli_alloc(ctx, 2 * edge_count, sizeof(int32_t)));
-    RBL_TRY_ALLOC(w->net = rbli_calloc(ctx, edge_count, sizeof(int32_t)));
-    RBL_TRY_ALLOC(w->stack = rbli_alloc(ctx, vertex_count, sizeof(int32_t)));
+    RBL_TRY_ALLOC(w->steps = rbli_alloc(ctx, 2 * edge_count, sizeof *w->steps));
+    RBL_TRY_ALLOC(w->stack = rbli_alloc(ctx, vertex_count + 1, sizeof(int32_t)));
+    RBL_TRY_ALLOC(net = rbli_calloc(ctx, edge_count, sizeof(int32_t)));
     for (size_t e = 0; e < edge_count; e++)
         for (int end = 0; end < 2; end++)
             w->start[state->complex.edges[e][end] - base + 2]++;
     for (size_t v = 0; v < vertex_count; v++)
         w->start[v + 2] += w->start[v + 1];
-    for (size_t e = 0; e < edge_count; e++)
-        for (int end = 0; end < 2; end++)
-            w->edges[w->start[state->complex.edges[e][end] - base + 1]++] = (int32_t)e;
     for (size_t i = 0; i < state->node_count; i++)
         if ((size_t)state->nodes[i].edge < edge_count)
-            w->net[state->nodes[i].edge] += state->nodes[i].winding_step;
+            net[state->nodes[i].edge] += state->nodes[i].winding_step;
+    for (size_t e = 0; e < edge_count; e++) {
+        int32_t low = state->complex.edges[e][0] - base, high = state->complex.edges[e][1] - base;
+        w->steps[w->start[low + 1]++] = (wind_step){high, net[e]};
+        w->steps[w->start[high + 1]++] = (wind_step){low, -net[e]};
+    }
 done:
+    rbli_free(ctx, net);
     return status;
 }
 
+/// Which vertices are new cannot be foretold, so nothing depends on that by a branch.
 static rbl_status spread_windings(rbl_context *ctx, cut_state *state, wind_flood *w)
 {
-    int32_t base = state->complex.first_point;
-    while (w->depth > 0) {
-        int32_t v = w->stack[--w->depth];
+    int32_t *windings = state->k_winding, *stack = w->stack;
+    size_t depth = w->depth;
+    while (depth > 0) {
+        int32_t v = stack[--depth], winding = windings[v];
         for (int32_t i = w->start[v]; i < w->start[v + 1]; i++) {
-            int32_t edge = w->edges[i];
-            const int32_t *ends = state->complex.edges[edge];
-            bool forward = ends[0] - base == v;
-            int32_t other = (forward ? ends[1] : ends[0]) - base;
-            int32_t winding = state->k_winding[v] + (forward ? w->net[edge] : -w->net[edge]);
-            if (state->k_winding[other] == NO_WINDING) {
-                state->k_winding[other] = winding;
-                w->stack[w->depth++] = other;
-            } else if (state->k_winding[other] != winding) {
+            int32_t other = w->steps[i].other, there = winding + w->steps[i].net, known = windings[other];
+            bool fresh = known == NO_WINDING;
+            windings[other] = fresh ? there : known;
+            stack[depth] = other;
+            depth += fresh;
+            if (windings[other] != there)
                 return rbli_fail(ctx, RBL_ERR_INTERNAL, "cut: windings disagree at complex vertex %d", other);
-            }
         }
     }
+    w->depth = 0;
     return RBL_OK;
 }
 
 static void free_wind_flood(rbl_context *ctx, wind_flood *w)
 {
     rbli_free(ctx, w->start);
-    rbli_free(ctx, w->edges);
-    rbli_free(ctx, w->net);
+    rbli_free(ctx, w->steps);
     rbli_free(ctx, w->stack);
 }
 

@@ -444,12 +444,6 @@ done:
     return status;
 }
 
-static rbl_status push_cap(
-    rbl_context *ctx, struct region_block *out, int32_t facet, int32_t a, int32_t b, int32_t c)
-{
-    return rbli_array_push(ctx, &out->caps, ((cut_cap){{a, b, c}, facet}));
-}
-
 /// A facet that the mesh does not cross: nothing, or all of it once for each winding.
 static rbl_status cap_whole_facet(
     rbl_context *ctx, const cut_state *state, struct region_block *out, int32_t facet)
@@ -457,12 +451,17 @@ static rbl_status cap_whole_facet(
     rbl_status status = RBL_OK;
     const rbli_cell_complex *k = state->complex_view;
     int32_t layers = facet_layers(state, state->k_winding[k->facet_vertices[k->facet_start[facet]]]);
+    int32_t first = state->complex.facet_triangle_start[facet],
+            end = state->complex.facet_triangle_start[facet + 1];
+    int second = layers > 0 ? 1 : 2;
+    RBL_TRY(rbli_array_reserve(ctx, &out->caps, (size_t)abs(layers) * (size_t)(end - first)));
+    cut_cap *cap = out->caps.data + out->caps.count;
     for (int32_t layer = 0; layer < abs(layers); layer++)
-        for (int32_t i = state->complex.facet_triangle_start[facet];
-             i < state->complex.facet_triangle_start[facet + 1]; i++) {
+        for (int32_t i = first; i < end; i++) {
             const int32_t *v = state->complex.triangles[i].v;
-            RBL_TRY(push_cap(ctx, out, facet, v[0], layers > 0 ? v[1] : v[2], layers > 0 ? v[2] : v[1]));
+            *cap++ = (cut_cap){{v[0], v[second], v[3 - second]}, facet};
         }
+    out->caps.count = (size_t)(cap - out->caps.data);
 done:
     return status;
 }
@@ -490,9 +489,10 @@ static rbl_status trace_facet(
         if (r->loops.data[i].parent >= 0) continue;
         r->triangles.count = 0;
         RBL_TRY(triangulate_region(ctx, r, i));
+        RBL_TRY(rbli_array_reserve(ctx, &out->caps, r->triangles.count / 3));
         for (size_t j = 0; j < r->triangles.count; j += 3) {
             const int32_t *t = r->triangles.data + j;
-            RBL_TRY(push_cap(ctx, out, facet, t[0], t[1], t[2]));
+            out->caps.data[out->caps.count++] = (cut_cap){{t[0], t[1], t[2]}, facet};
         }
     }
 done:
