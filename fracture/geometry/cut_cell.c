@@ -32,9 +32,11 @@ static void unite(int32_t *parent, const int32_t v[3])
 
 /// The lists of a cell while they grow, apart from it so that compilers keep them in registers.
 typedef struct gathering {
-    int32_t *locals, *ids, *parent;
+    cut_local *locals;
+    uint32_t stamp;
+    int32_t *ids, *parent;
     cut_cell_triangle *next;
-    size_t count, capacity; /* of vertices; `ids` beyond the count are none of an arrangement vertex's own */
+    size_t count, capacity; /* of vertices */
 } gathering;
 
 /// Makes room for vertices in all their lists.
@@ -48,7 +50,6 @@ static rbl_status reserve_vertices(rbl_context *ctx, cut_cell *c, gathering *g, 
     g->ids = c->ids.data;
     g->parent = c->part_of.data;
     g->capacity = g->count + extra;
-    memset(g->ids + g->count, 0xff, extra * sizeof *g->ids);
 done:
     return status;
 }
@@ -57,30 +58,68 @@ done:
 /// nothing here depends on that by a branch.
 static inline int32_t local_of(gathering *g, int32_t id)
 {
-    size_t stored = (size_t)g->locals[id], at = stored < g->capacity ? stored : 0, count = g->count;
-    bool known = g->ids[at] == id;
-    int32_t local = (int32_t)(known ? at : count);
+    cut_local stored = g->locals[id];
+    bool known = stored.stamp == g->stamp;
+    size_t count = g->count;
+    int32_t local = known ? stored.number : (int32_t)count;
+    g->locals[id] = (cut_local){g->stamp, local};
     g->ids[count] = id;
     g->parent[count] = (int32_t)count;
-    g->locals[id] = local;
     g->count = count + !known;
     return local;
 }
 
-/// Appends a triangle and makes its corners one part, which they are already where that is said.
-static inline rbl_status add_triangle(rbl_context *ctx, cut_cell *c, gathering *g, const int32_t corners[3],
-    int32_t source, bool weighted, bool joined)
+/// Room for the corners of a triangle and the one that is written beyond.
+static inline rbl_status reserve_corners(rbl_context *ctx, cut_cell *c, gathering *g)
 {
-    if (g->capacity - g->count < 4) {
-        rbl_status status = reserve_vertices(ctx, c, g, g->capacity / 2 + 4);
-        if (status != RBL_OK) return status;
-    }
-    int32_t v[3];
-    for (int i = 0; i < 3; i++)
-        v[i] = local_of(g, corners[i]);
+    return g->capacity - g->count < 4 ? reserve_vertices(ctx, c, g, g->capacity / 2 + 4) : RBL_OK;
+}
+
+/// Appends a triangle of local vertices and makes them one part, which they are already where that is said.
+static inline void push_triangle(gathering *g, const int32_t v[3], int32_t source, bool weighted, bool joined)
+{
     if (!joined && (g->parent[v[0]] != g->parent[v[1]] || g->parent[v[1]] != g->parent[v[2]]))
         unite(g->parent, v);
     *g->next++ = (cut_cell_triangle){{v[0], v[1], v[2]}, source, weighted, false};
+}
+
+static inline rbl_status add_triangle(
+    rbl_context *ctx, cut_cell *c, gathering *g, const int32_t corners[3], int32_t source, bool weighted)
+{
+    rbl_status status = reserve_corners(ctx, c, g);
+    if (status != RBL_OK) return status;
+    int32_t v[3];
+    for (int i = 0; i < 3; i++)
+        v[i] = local_of(g, corners[i]);
+    push_triangle(g, v, source, weighted, false);
+    return RBL_OK;
+}
+
+/// Appends the caps of a facet as one of its sides has them. Most follow each other around a corner: two corners are
+/// known then.
+static inline rbl_status add_caps(
+    rbl_context *ctx, const cut_state *s, cut_cell *c, gathering *g, const cut_cap_run *run, bool joined)
+{
+    const cut_cap *caps = s->caps + run->first / 2;
+    bool positive = run->first % 2;
+    int32_t v[3] = {0, 0, 0}; /* local vertices of a cap as it is stored */
+    for (int32_t i = 0; i < run->count; i++) {
+        const int32_t *corners = caps[i].v;
+        rbl_status status = reserve_corners(ctx, c, g);
+        if (status != RBL_OK) return status;
+        __builtin_prefetch(cut_source(s, corners[2]));
+        if (i > 0 && corners[0] == caps[i - 1].v[0] && corners[1] == caps[i - 1].v[2]) {
+            v[1] = v[2];
+            v[2] = local_of(g, corners[2]);
+        } else { /* in the order in which the side has them */
+            v[0] = local_of(g, corners[0]);
+            if (!positive) v[1] = local_of(g, corners[1]);
+            v[2] = local_of(g, corners[2]);
+            if (positive) v[1] = local_of(g, corners[1]);
+        }
+        const int32_t turned[3] = {v[0], positive ? v[2] : v[1], positive ? v[1] : v[2]};
+        push_triangle(g, turned, -1 - caps[i].facet, false, joined);
+    }
     return RBL_OK;
 }
 
@@ -90,28 +129,11 @@ static inline void prefetch_corners(const cut_cell *c, const int32_t v[3])
         __builtin_prefetch(&c->locals[v[i]]);
 }
 
-/// Appends the caps of a cell.
-static inline rbl_status gather_caps(
-    rbl_context *ctx, const cut_state *s, const cut_items *items, cut_cell *c, gathering *g, bool joined)
-{
-    for (size_t i = 0; i < items->run_count; i++) {
-        const cut_cap *cap = s->caps + items->runs[i].first / 2, *end = cap + items->runs[i].count;
-        int second = items->runs[i].first % 2 ? 2 : 1;
-        for (; cap < end; cap++) {
-            const int32_t corners[3] = {cap->v[0], cap->v[second], cap->v[3 - second]};
-            __builtin_prefetch(cut_source(s, cap->v[2]));
-            rbl_status status = add_triangle(ctx, c, g, corners, -1 - cap->facet, false, joined);
-            if (status != RBL_OK) return status;
-        }
-    }
-    return RBL_OK;
-}
-
 static rbl_status gather(rbl_context *ctx, const cut_state *s, const cut_items *items, cut_cell *c)
 {
     rbl_status status = RBL_OK;
     size_t count = items->untouched_count + items->face_count + items->cap_count;
-    gathering g = {.locals = c->locals};
+    gathering g = {.locals = c->locals, .stamp = ++c->stamp};
     c->triangles.count = c->middles.count = 0;
     RBL_TRY(rbli_array_reserve(ctx, &c->triangles, count));
     RBL_TRY(reserve_vertices(ctx, c, &g, count / 2 + 8)); /* what a closed surface has, and a little */
@@ -122,7 +144,7 @@ static rbl_status gather(rbl_context *ctx, const cut_state *s, const cut_items *
             __builtin_prefetch(s->mesh_view->triangles[item[2 * AHEAD]]);
             prefetch_corners(c, s->mesh_view->triangles[item[AHEAD]]);
         }
-        RBL_TRY(add_triangle(ctx, c, &g, s->mesh_view->triangles[*item], *item, false, false));
+        RBL_TRY(add_triangle(ctx, c, &g, s->mesh_view->triangles[*item], *item, false));
     }
     for (size_t i = 0; i < items->face_count; i++) {
         const int32_t *item = items->faces + i;
@@ -131,15 +153,14 @@ static rbl_status gather(rbl_context *ctx, const cut_state *s, const cut_items *
             __builtin_prefetch(&s->faces[item[2 * AHEAD]]);
             prefetch_corners(c, s->faces[item[AHEAD]].v);
         }
-        RBL_TRY(add_triangle(ctx, c, &g, face->v, face->source, true, false));
+        RBL_TRY(add_triangle(ctx, c, &g, face->v, face->source, true));
     }
     c->cap_first = items->untouched_count + items->face_count;
-    if (c->cap_first == 0 && s->complex_view->convex) { /* all of a convex cell: it is one part */
-        RBL_TRY(gather_caps(ctx, s, items, c, &g, true));
-        memset(g.parent, 0, g.count * sizeof *g.parent);
-    } else {
-        RBL_TRY(gather_caps(ctx, s, items, c, &g, false));
-    }
+    bool joined = c->cap_first == 0 && s->complex_view->convex; /* all of a convex cell: it is one part */
+    for (size_t i = 0; i < items->run_count; i++)
+        RBL_TRY(joined ? add_caps(ctx, s, c, &g, &items->runs[i], true)
+                       : add_caps(ctx, s, c, &g, &items->runs[i], false));
+    if (joined) memset(g.parent, 0, g.count * sizeof *g.parent);
     c->triangles.count = count;
     c->ids.count = c->positions.count = c->part_of.count = g.count;
     /* Apart from the above, so that many are on their way at once. */
