@@ -65,6 +65,24 @@ static inline pair choose_pair(pair_flags flags, pair a, pair b)
     return (pair)(((pair_flags)a & flags) | ((pair_flags)b & ~flags));
 }
 
+/// The larger ones, the smaller ones.
+static inline pair max_pair(pair a, pair b)
+{
+#ifdef __SSE2__
+    return (pair)_mm_max_pd((__m128d)a, (__m128d)b);
+#else
+    return choose_pair(a > b, a, b);
+#endif
+}
+static inline pair min_pair(pair a, pair b)
+{
+#ifdef __SSE2__
+    return (pair)_mm_min_pd((__m128d)a, (__m128d)b);
+#else
+    return choose_pair(a < b, a, b);
+#endif
+}
+
 static inline double squared_distance(const flat_loop *l, int32_t p, int32_t q)
 {
     return (l->x[q] - l->x[p]) * (l->x[q] - l->x[p]) + (l->y[q] - l->y[p]) * (l->y[q] - l->y[p]);
@@ -89,12 +107,9 @@ static double fan_height(const flat_loop *l, int32_t apex, double least)
         pair ux = load_pair(l->x + b) - l->x[apex], uy = load_pair(l->y + b) - l->y[apex];
         pair wx = load_pair(l->x + b + 1) - l->x[apex], wy = load_pair(l->y + b + 1) - l->y[apex];
         pair area = ux * wy - uy * wx, spoke = ux * ux + uy * uy, next = wx * wx + wy * wy;
-        pair longest = load_pair(l->sides + b);
-        longest = choose_pair(longest > spoke, longest, spoke);
-        longest = choose_pair(longest > next, longest, next);
-        pair height = area * choose_pair(area > 0, area, -area) / longest;
-        height = choose_pair(longest > 0, height, (pair){0, 0});
-        lowest = choose_pair(height < lowest, height, lowest);
+        pair longest = max_pair(max_pair(load_pair(l->sides + b), spoke), next);
+        pair height = area * max_pair(area, -area) / longest;
+        lowest = min_pair((pair)((pair_flags)height & (longest > 0)), lowest);
         if (b == last) break;
         if (l->count > LONG_LOOP && cut_min(lowest[0], lowest[1]) < least) break;
     }
