@@ -178,36 +178,23 @@ done:
     return status;
 }
 
-/// Triangles of a facet: the fan whose lowest triangle is highest, or ears where no fan is good.
+/// Chooses triangles for a facet: the fan whose lowest triangle is highest, or ears where no fan is good.
 /// @param size  squared, of the projected loop or more
+/// @param apex  set to the fan's corner; `corners` are set instead of it where there are any
 static rbl_status triangulate_loop(rbl_context *ctx, const cut_state *state, facet_scratch *w,
-    const int32_t *loop, int32_t count, const int32_t axes[2], double size)
+    const int32_t *loop, int32_t count, const int32_t axes[2], double size, int32_t *apex)
 {
     rbl_status status = RBL_OK;
-    int32_t apex = 0;
+    double height, worst_shape = INFINITY;
+    *apex = 0;
     w->corners.count = 0;
-    RBL_TRY(rbli_array_reserve(ctx, &w->corners, 3 * (size_t)count));
-    if (count > 3) {
-        double height, worst_shape = INFINITY;
-        RBL_TRY(project_loop(ctx, state, w, loop, count, axes));
-        apex = best_apex(&w->loop, &height);
-        bool good = height > 2 * POOR_FAN * POOR_FAN * size; /* a shape, squared, is height over side */
-        for (int32_t i = apex + 1; i + 1 < apex + count && !good; i++)
-            worst_shape = cut_min(worst_shape, triangle_shape(&w->loop, apex, i, i + 1));
-        if (worst_shape < POOR_FAN) {
-            RBL_TRY(try_ears(ctx, w, worst_shape));
-            if (w->corners.count > 0) return RBL_OK;
-        }
-    }
-    int32_t *out = w->corners.data, b = apex + 1 == count ? 0 : apex + 1;
-    for (int32_t i = 0; i < count - 2; i++) {
-        int32_t c = b + 1 == count ? 0 : b + 1;
-        *out++ = apex;
-        *out++ = b;
-        *out++ = c;
-        b = c;
-    }
-    w->corners.count = 3 * (size_t)(count - 2);
+    if (count == 3) return RBL_OK;
+    RBL_TRY(project_loop(ctx, state, w, loop, count, axes));
+    *apex = best_apex(&w->loop, &height);
+    bool good = height > 2 * POOR_FAN * POOR_FAN * size; /* a shape, squared, is height over side */
+    for (int32_t i = *apex + 1; i + 1 < *apex + count && !good; i++)
+        worst_shape = cut_min(worst_shape, triangle_shape(&w->loop, *apex, i, i + 1));
+    if (worst_shape < POOR_FAN) RBL_TRY(try_ears(ctx, w, worst_shape));
 done:
     return status;
 }
@@ -305,6 +292,58 @@ static void fill_box(const cut_state *state, int32_t facet, const double normal[
     box->thickness = 0.5 * (highest - lowest) + 1; /* a grid step more than the rounding of this */
 }
 
+/// A facet whose triangles are being written.
+typedef struct facet_writer {
+    cut_complex *k;
+    const int32_t *loop, *loop_edge;
+    int32_t count, facet;
+    int32_t first_diagonal, *edge_end;
+    cut_k_triangle *next;
+} facet_writer;
+
+/// The flat edge between two corners of the loop that are no neighbours.
+static inline int32_t diagonal_of(const facet_writer *f, int32_t from, int32_t to)
+{
+    int32_t(*edges)[2] = f->k->edges;
+    int32_t u = f->k->first_point + f->loop[from], v = f->k->first_point + f->loop[to];
+    int32_t low = u < v ? u : v, high = u < v ? v : u;
+    int32_t edge = *f->edge_end - 1; /* the last one is the likeliest */
+    while (edge >= f->first_diagonal && (edges[edge][0] != low || edges[edge][1] != high))
+        edge--;
+    if (edge >= f->first_diagonal) return edge;
+    edge = (*f->edge_end)++;
+    edges[edge][0] = low;
+    edges[edge][1] = high;
+    return edge;
+}
+
+static void write_fan(facet_writer *f, int32_t apex)
+{
+    int32_t base = f->k->first_point, last = apex == 0 ? f->count - 1 : apex - 1;
+    int32_t b = apex + 1 == f->count ? 0 : apex + 1, spoke = f->loop_edge[apex];
+    while (b != last) {
+        int32_t c = b + 1 == f->count ? 0 : b + 1;
+        int32_t next = c == last ? f->loop_edge[c] : diagonal_of(f, c, apex);
+        *f->next++ = (cut_k_triangle){{base + f->loop[apex], base + f->loop[b], base + f->loop[c]},
+            {spoke, f->loop_edge[b], next}, f->facet};
+        spoke = next;
+        b = c;
+    }
+}
+
+static void write_ears(facet_writer *f, const int32_t *corners, size_t corner_count)
+{
+    for (size_t i = 0; i < corner_count; i += 3, f->next++) {
+        f->next->facet = f->facet;
+        for (size_t j = 0; j < 3; j++) {
+            int32_t from = corners[i + j], to = corners[i + (j == 2 ? 0 : j + 1)];
+            f->next->v[j] = f->k->first_point + f->loop[from];
+            f->next->edge[j] =
+                to == (from + 1 == f->count ? 0 : from + 1) ? f->loop_edge[from] : diagonal_of(f, from, to);
+        }
+    }
+}
+
 /// Writes a facet's triangles. Diagonals become flat edges from *edge_end on.
 static rbl_status add_facet(
     rbl_context *ctx, cut_state *state, facet_scratch *w, int32_t facet, int32_t *edge_end)
@@ -313,46 +352,25 @@ static rbl_status add_facet(
     cut_complex *k = &state->complex;
     int32_t begin = k->source->facet_start[facet];
     int32_t count = k->source->facet_start[facet + 1] - begin;
-    const int32_t *loop = k->source->facet_vertices + begin;
-    double normal[3];
+    const int32_t *loop = k->source->facet_vertices + begin, *axes = k->facet_axes[facet];
+    const cut_k_box *box = &k->boxes[facet];
+    double normal[3], size = 0;
     loop_normal(state, loop, (size_t)count, normal);
     cut_projection_axes(normal, k->facet_axes[facet]);
     fill_box(state, facet, normal, &k->boxes[facet]);
-    if (!k->boxes[facet].separates) return RBL_OK;
-    double size = 0;
+    if (!box->separates) return RBL_OK;
     for (int i = 0; i < 2; i++) {
-        int32_t axis = k->facet_axes[facet][i];
-        double extent = (double)k->boxes[facet].high[axis] - k->boxes[facet].low[axis];
+        double extent = (double)box->high[axes[i]] - box->low[axes[i]];
         size += extent * extent;
     }
-    RBL_TRY(triangulate_loop(ctx, state, w, loop, count, k->facet_axes[facet], size));
-    int32_t first_diagonal = *edge_end;
-    size_t at = (size_t)k->facet_triangle_start[facet];
-    for (size_t i = 0; i < w->corners.count; i += 3, at++) {
-        cut_k_triangle *triangle = &k->triangles[at];
-        triangle->facet = facet;
-        for (int j = 0; j < 3; j++) {
-            int32_t from = w->corners.data[i + (size_t)j],
-                    to = w->corners.data[i + (size_t)(j == 2 ? 0 : j + 1)];
-            int32_t u = k->first_point + loop[from], v = k->first_point + loop[to];
-            triangle->v[j] = u;
-            if (to == (from + 1 == count ? 0 : from + 1)) {
-                triangle->edge[j] = k->loop_edge[begin + from];
-                continue;
-            }
-            int32_t low = u < v ? u : v, high = u < v ? v : u;
-            int32_t edge = *edge_end - 1; /* the last one is the likeliest */
-            while (edge >= first_diagonal && (k->edges[edge][0] != low || k->edges[edge][1] != high))
-                edge--;
-            if (edge < first_diagonal) {
-                edge = *edge_end;
-                k->edges[edge][0] = low;
-                k->edges[edge][1] = high;
-                ++*edge_end;
-            }
-            triangle->edge[j] = edge;
-        }
-    }
+    int32_t apex;
+    RBL_TRY(triangulate_loop(ctx, state, w, loop, count, axes, size, &apex));
+    facet_writer writer = {k, loop, k->loop_edge + begin, count, facet, *edge_end, edge_end,
+        k->triangles + k->facet_triangle_start[facet]};
+    if (w->corners.count > 0)
+        write_ears(&writer, w->corners.data, w->corners.count);
+    else
+        write_fan(&writer, apex);
 done:
     return status;
 }
