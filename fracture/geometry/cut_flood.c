@@ -157,18 +157,21 @@ static rbl_status intersect_pair(rbl_context *ctx, const cut_state *state, worke
 
     s->facet = k->facet;
     s->triangle = k_index;
+    int lines[3][3]; /* how each side of the mesh triangle passes each edge of the other */
     for (int i = 0; i < 3; i++) {
-        int n = i == 2 ? 0 : i + 1, lines[3];
+        int n = i == 2 ? 0 : i + 1;
         if (a_side[i] == a_side[n]) continue;
-        rbli_orient_edges(&state->orient, a[i], a[n], k->v, lines);
-        if (lines[0] != lines[1] || lines[1] != lines[2]) continue;
+        rbli_orient_edges(&state->orient, a[i], a[n], k->v, lines[i]);
+        if (lines[i][0] != lines[i][1] || lines[i][1] != lines[i][2]) continue;
         RBL_TRY(record_end(ctx, s, found, a_side[i] < 0, (segment_end){i, -1, 0}));
     }
+    if (*found == 3) return RBL_OK;
+    int rest = a_side[0] == a_side[1] ? 0 : a_side[1] == a_side[2] ? 1 : 2; /* the side that does not cross */
+    rbli_orient_edges(&state->orient, a[rest], a[rest == 2 ? 0 : rest + 1], k->v, lines[rest]);
     for (int j = 0; j < 3 && *found != 3; j++) {
-        int n = j == 2 ? 0 : j + 1, lines[3];
+        int n = j == 2 ? 0 : j + 1;
         if (k_side[j] == k_side[n]) continue;
-        rbli_orient_edges(&state->orient, k->v[j], k->v[n], a, lines);
-        if (lines[0] != lines[1] || lines[1] != lines[2]) continue;
+        if (lines[0][j] != lines[1][j] || lines[1][j] != lines[2][j]) continue;
         bool enters = k_side[j] > 0; /* from outside the mesh to inside, from v[j] to v[n] */
         int32_t step = enters == (k->v[j] < k->v[n]) ? 1 : -1;
         RBL_TRY(record_end(ctx, s, found, enters, (segment_end){ON_EDGE, k->edge[j], step}));
