@@ -570,18 +570,31 @@ static inline double squared_length(const double v[3])
     return v[0] * v[0] + v[1] * v[1] + v[2] * v[2];
 }
 
-static cap_measure measure_cap(const cut_state *s, const cut_cap *cap)
+/// What the next cap around the same corner has in common with a cap.
+typedef struct cap_spoke {
+    const double *corner, *end;
+    double side[3], squared; /* from the corner to the end; its squared length */
+} cap_spoke;
+
+static inline cap_spoke spoke_between(const double *corner, const double *end)
 {
-    const double *p = cut_position(s, cap->v[0]), *q = cut_position(s, cap->v[1]),
-                 *r = cut_position(s, cap->v[2]);
-    double u[3], v[3], w[3];
-    for (int axis = 0; axis < 3; axis++) {
-        u[axis] = q[axis] - p[axis];
-        v[axis] = r[axis] - p[axis];
-        w[axis] = r[axis] - q[axis];
-    }
-    double n[3] = {u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]};
-    double longest = cut_max(cut_max(squared_length(u), squared_length(v)), squared_length(w));
+    cap_spoke spoke = {corner, end, {end[0] - corner[0], end[1] - corner[1], end[2] - corner[2]}, 0};
+    spoke.squared = squared_length(spoke.side);
+    return spoke;
+}
+
+/// @param before  the cap before this one in its facet, or NULL; then `spoke` is of that, and set to this one's
+static inline cap_measure measure_cap(
+    const cut_state *s, const cut_cap *cap, const cut_cap *before, cap_spoke *spoke)
+{
+    bool follows = before && cap->v[0] == before->v[0] && cap->v[1] == before->v[2];
+    cap_spoke u = follows ? *spoke : spoke_between(cut_position(s, cap->v[0]), cut_position(s, cap->v[1]));
+    cap_spoke v = spoke_between(u.corner, cut_position(s, cap->v[2]));
+    const double w[3] = {v.end[0] - u.end[0], v.end[1] - u.end[1], v.end[2] - u.end[2]};
+    const double n[3] = {u.side[1] * v.side[2] - u.side[2] * v.side[1],
+        u.side[2] * v.side[0] - u.side[0] * v.side[2], u.side[0] * v.side[1] - u.side[1] * v.side[0]};
+    double longest = cut_max(cut_max(u.squared, v.squared), squared_length(w));
+    *spoke = v;
     return (cap_measure){
         0.5 * sqrt(squared_length(n)) * s->grid.step * s->grid.step, sqrt(longest) * s->grid.step};
 }
@@ -633,6 +646,8 @@ static rbl_status list_facet_contacts(rbl_context *ctx, const assembly *a, conta
     if (first == end) return RBL_OK;
     bool whole = a->cell_whole[cells[0]] && a->cell_whole[cells[1]]; /* then all caps are alike */
     contact_sum sum = {-1, -1, 0, 0};
+    const cut_cap *before = NULL; /* that was measured */
+    cap_spoke spoke = {0};
     for (int32_t i = first; i < end; i++) {
         if (!whole || i == first) {
             int32_t p = piece_of_cap(a, i, 0, cells[0]), q = piece_of_cap(a, i, 1, cells[1]);
@@ -643,7 +658,8 @@ static rbl_status list_facet_contacts(rbl_context *ctx, const assembly *a, conta
                 sum = one;
             }
         }
-        cap_measure measure = measure_cap(s, &s->caps[i]);
+        cap_measure measure = measure_cap(s, &s->caps[i], before, &spoke);
+        before = &s->caps[i];
         sum.area += measure.area;
         sum.reach += measure.reach;
     }

@@ -318,41 +318,51 @@ done:
     return status;
 }
 
-/// Whether each edge of a cell of few vertices occurs once in each direction, by a row of bits for each vertex and
-/// direction: its edges to higher vertices. Edges between mesh vertices may have partners among the untouched
-/// triangles.
+/// Notes each half-edge in two tables of rows of bits, at its start that it leads to its end, at its end that it comes
+/// from its start. @param shift  log2 of the words of a row. @return whether one occurs twice
+static inline bool note_half_edges(
+    const cut_cell *c, size_t first, uint64_t *leads, uint64_t *comes, int shift)
+{
+    const cut_cell_triangle *triangles = c->triangles.data;
+    uint64_t twice = 0;
+    for (size_t t = first; t < c->triangles.count; t++) {
+        size_t v[3] = {(size_t)triangles[t].v[0], (size_t)triangles[t].v[1], (size_t)triangles[t].v[2]};
+        for (int i = 0; i < 3; i++) {
+            size_t from = v[i], to = v[i == 2 ? 0 : i + 1];
+            uint64_t *row = leads + (from << shift) + (shift ? to >> 6 : 0), bit = (uint64_t)1 << (to & 63);
+            twice |= *row & bit;
+            *row |= bit;
+            comes[(to << shift) + (shift ? from >> 6 : 0)] |= (uint64_t)1 << (from & 63);
+        }
+    }
+    return twice;
+}
+
+/// Whether each edge of a cell of few vertices occurs once in each direction. Edges between mesh vertices may have
+/// partners among the untouched triangles.
 static rbl_status check_single_rows(
     rbl_context *ctx, const cut_state *s, cut_cell *c, size_t first, bool *single)
 {
     rbl_status status = RBL_OK;
     size_t vertex_count = c->ids.count;
-    int shift = vertex_count <= 64 ? 0 : vertex_count <= 128 ? 1 : 2; /* log2 of the words of a row */
+    int shift = vertex_count <= 64 ? 0 : vertex_count <= 128 ? 1 : 2;
     size_t words = (size_t)1 << shift, size = (2 * vertex_count + 1) * words;
-    uint64_t twice = 0, open = 0;
+    uint64_t open = 0;
     c->table.count = 0;
     RBL_TRY(rbli_array_reserve(ctx, &c->table, size));
-    uint64_t *up = c->table.data, *down = up + vertex_count * words, *mesh = down + vertex_count * words;
-    memset(up, 0, size * sizeof *up);
-    const cut_cell_triangle *triangles = c->triangles.data;
-    for (size_t t = first; t < c->triangles.count; t++) {
-        const int32_t *v = triangles[t].v;
-        for (int i = 0; i < 3; i++) {
-            size_t from = (size_t)v[i], to = (size_t)v[i == 2 ? 0 : i + 1];
-            size_t low = from < to ? from : to, high = from < to ? to : from;
-            uint64_t *row = (from < to ? up : down) + (low << shift) + (high >> 6);
-            uint64_t bit = (uint64_t)1 << (high & 63);
-            twice |= *row & bit;
-            *row |= bit;
-        }
-    }
+    uint64_t *leads = c->table.data, *comes = leads + vertex_count * words,
+             *mesh = comes + vertex_count * words;
+    memset(leads, 0, size * sizeof *leads);
+    bool twice = shift == 0 ? note_half_edges(c, first, leads, comes, 0)
+                            : note_half_edges(c, first, leads, comes, shift);
     for (size_t v = 0; v < vertex_count; v++)
         mesh[v >> 6] |= (uint64_t)is_mesh_vertex(s, c, (int32_t)v) << (v & 63);
     for (size_t v = 0; v < vertex_count; v++) {
         uint64_t exempt = 0 - (mesh[v >> 6] >> (v & 63) & 1);
         for (size_t w = 0; w < words; w++)
-            open |= (up[(v << shift) + w] ^ down[(v << shift) + w]) & ~(exempt & mesh[w]);
+            open |= (leads[(v << shift) + w] ^ comes[(v << shift) + w]) & ~(exempt & mesh[w]);
     }
-    *single = twice == 0 && open == 0;
+    *single = !twice && open == 0;
 done:
     return status;
 }
