@@ -9,6 +9,7 @@
 
 enum {
     CELL_GRAIN = 8,
+    AHEAD = 40, /* caps whose corners memory is asked for before they are measured */
     LABEL_GRAIN = 32768,
     FACET_GRAIN = 1024,
     WAVE_CELLS = 128,     /* for one thread; what they hold stays in the caches */
@@ -658,6 +659,7 @@ static rbl_status list_facet_contacts(rbl_context *ctx, const assembly *a, conta
                 sum = one;
             }
         }
+        if ((size_t)i + AHEAD < s->cap_count) __builtin_prefetch(cut_position(s, s->caps[i + AHEAD].v[2]));
         cap_measure measure = measure_cap(s, &s->caps[i], before, &spoke);
         before = &s->caps[i];
         sum.area += measure.area;
