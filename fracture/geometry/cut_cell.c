@@ -829,8 +829,9 @@ done:
 
 rbl_status cut_cell_init(rbl_context *ctx, cut_cell *c, size_t arrangement_vertex_count)
 {
-    c->locals = rbli_calloc(ctx, arrangement_vertex_count, sizeof *c->locals);
-    return c->locals ? RBL_OK : RBL_ERR_NO_MEMORY;
+    c->locals = rbli_alloc(ctx, arrangement_vertex_count, sizeof *c->locals);
+    if (!c->locals) return RBL_ERR_NO_MEMORY;
+    return cut_fill(ctx, c->locals, 0, arrangement_vertex_count * sizeof *c->locals);
 }
 
 void cut_cell_free(rbl_context *ctx, cut_cell *c)
