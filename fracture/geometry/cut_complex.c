@@ -59,19 +59,13 @@ static inline pair load_pair(const double *p)
     return two;
 }
 
-/// a where the flags are set, b elsewhere.
-static inline pair choose_pair(pair_flags flags, pair a, pair b)
-{
-    return (pair)(((pair_flags)a & flags) | ((pair_flags)b & ~flags));
-}
-
 /// The larger ones, the smaller ones.
 static inline pair max_pair(pair a, pair b)
 {
 #ifdef __SSE2__
     return (pair)_mm_max_pd((__m128d)a, (__m128d)b);
 #else
-    return choose_pair(a > b, a, b);
+    return (pair){cut_max(a[0], b[0]), cut_max(a[1], b[1])};
 #endif
 }
 static inline pair min_pair(pair a, pair b)
@@ -79,7 +73,7 @@ static inline pair min_pair(pair a, pair b)
 #ifdef __SSE2__
     return (pair)_mm_min_pd((__m128d)a, (__m128d)b);
 #else
-    return choose_pair(a < b, a, b);
+    return (pair){cut_min(a[0], b[0]), cut_min(a[1], b[1])};
 #endif
 }
 
