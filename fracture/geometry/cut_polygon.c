@@ -263,6 +263,34 @@ static void measure_ear(ring_vertex *ring, int32_t v)
     ring[v].shape = longest > 0 ? area2(a, b, c) / longest : 0;
 }
 
+/// Corners of a ring that have less than this shape may lie on a line, up to rounding.
+static const double CONVEX_SHAPE = 1e-6;
+
+/// Whether a ring with measured ears is surely convex: it turns left everywhere and goes round once, so that x rises
+/// and falls once. No ear of it is blocked, whatever is clipped first.
+static bool is_convex(const ring_vertex *ring, int32_t start)
+{
+    int turns = 0;
+    double lowest = INFINITY;
+    int32_t i = start;
+    do {
+        int32_t next = ring[i].next;
+        lowest = ring[i].shape < lowest ? ring[i].shape : lowest;
+        turns += (ring[ring[i].previous].x < ring[i].x) != (ring[i].x < ring[next].x);
+        i = next;
+    } while (i != start);
+    return lowest > CONVEX_SHAPE && turns == 2;
+}
+
+/// The best-shaped corner of a convex ring.
+static int32_t best_corner(const ring_vertex *ring, int32_t start)
+{
+    int32_t best = start;
+    for (int32_t i = ring[start].next; i != start; i = ring[i].next)
+        best = ring[i].shape > ring[best].shape ? i : best;
+    return best;
+}
+
 /// The best ear of a small ring; where none is free one that covers nothing, else the best-shaped corner.
 static int32_t best_ear(const ring_vertex *ring, int32_t start)
 {
@@ -292,8 +320,9 @@ static void clip_small(clipper *c, int32_t start)
         measure_side(ring, v);
     for (int32_t v = start, i = 0; c->alive > 3 && i < (int32_t)c->alive; i++, v = ring[v].next)
         measure_ear(ring, v);
+    bool convex = c->alive > 3 && is_convex(ring, start);
     while (c->alive > 3) {
-        int32_t ear = best_ear(ring, start), before = ring[ear].previous;
+        int32_t ear = convex ? best_corner(ring, start) : best_ear(ring, start), before = ring[ear].previous;
         start = ring[ear].next;
         clip(c, ear);
         if (c->alive == 3) break;
