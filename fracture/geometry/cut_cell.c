@@ -54,9 +54,21 @@ done:
     return status;
 }
 
-/// The local number of an arrangement vertex; there is room for a new one. Nobody can foretell whether it is new, so
-/// nothing here depends on that by a branch.
+/// The local number of an arrangement vertex; there is room for a new one. For corners on the mesh: most are known.
 static inline int32_t local_of(gathering *g, int32_t id)
+{
+    cut_local *stored = &g->locals[id];
+    if (stored->stamp != g->stamp) {
+        int32_t local = (int32_t)g->count++;
+        *stored = (cut_local){g->stamp, local};
+        g->ids[local] = id;
+        g->parent[local] = local;
+    }
+    return stored->number;
+}
+
+/// The same for corners of facets: whether they are new cannot be foretold, so nothing depends on that by a branch.
+static inline int32_t local_of_facet(gathering *g, int32_t id)
 {
     cut_local stored = g->locals[id];
     bool known = stored.stamp == g->stamp;
@@ -110,12 +122,12 @@ static inline rbl_status add_caps(
         __builtin_prefetch(cut_source(s, corners[2]));
         if (i > 0 && corners[0] == caps[i - 1].v[0] && corners[1] == caps[i - 1].v[2]) {
             v[1] = v[2];
-            v[2] = local_of(g, corners[2]);
+            v[2] = local_of_facet(g, corners[2]);
         } else { /* in the order in which the side has them */
-            v[0] = local_of(g, corners[0]);
-            if (!positive) v[1] = local_of(g, corners[1]);
-            v[2] = local_of(g, corners[2]);
-            if (positive) v[1] = local_of(g, corners[1]);
+            v[0] = local_of_facet(g, corners[0]);
+            if (!positive) v[1] = local_of_facet(g, corners[1]);
+            v[2] = local_of_facet(g, corners[2]);
+            if (positive) v[1] = local_of_facet(g, corners[1]);
         }
         const int32_t turned[3] = {v[0], positive ? v[2] : v[1], positive ? v[1] : v[2]};
         push_triangle(g, turned, -1 - caps[i].facet, false, joined);
