@@ -200,16 +200,25 @@ static rbl_status fill_packs(rbl_context *ctx, size_t begin, size_t end, size_t 
     return RBL_OK;
 }
 
-static rbl_status fill_levels(const rbl_context *ctx, rbli_box_tree *tree)
+typedef struct level_job {
+    rbli_box_tree *tree;
+    int level;
+} level_job;
+
+/// Packs begin … end − 1 of a level above 0, from the boxes below.
+static rbl_status fill_level(rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
 {
-    for (int level = 1; level < tree->level_count; level++) {
-        size_t size = tree->level_size[level], packs = (size + FAN - 1) / FAN;
-        for (size_t i = 0; i < packs * FAN; i++) {
-            flat_box box;
-            if (i % POLL == 0 && rbli_cancelled(ctx)) return RBL_ERR_CANCELLED;
-            if (i < size) box = box_around(pack_of(tree, level - 1, i));
-            set_lane(&tree->packs[tree->level_start[level] + i / FAN], i % FAN, i < size ? &box : NULL);
-        }
+    const level_job *job = user;
+    rbli_box_tree *tree = job->tree;
+    box_pack *packs = &tree->packs[tree->level_start[job->level]];
+    (void)ctx;
+    (void)block;
+    (void)worker;
+    for (size_t i = begin * FAN; i < end * FAN; i++) {
+        bool is_box = i < tree->level_size[job->level];
+        flat_box box;
+        if (is_box) box = box_around(pack_of(tree, job->level - 1, i));
+        set_lane(&packs[i / FAN], i % FAN, is_box ? &box : NULL);
     }
     return RBL_OK;
 }
@@ -248,6 +257,17 @@ rbl_status rbli_box_tree_keep_boxes(rbl_context *ctx, rbli_box_tree *tree)
     return tree->boxes ? RBL_OK : RBL_ERR_NO_MEMORY;
 }
 
+static rbl_status list_items(rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
+{
+    const rbli_box_tree *tree = user;
+    (void)ctx;
+    (void)block;
+    (void)worker;
+    for (size_t i = begin; i < end; i++)
+        tree->items[i] = tree->keys[i].index;
+    return RBL_OK;
+}
+
 rbl_status rbli_box_tree_end(rbl_context *ctx, rbli_box_tree *tree, rbli_box_get get, void *user)
 {
     rbl_status status = RBL_OK;
@@ -257,8 +277,7 @@ rbl_status rbli_box_tree_end(rbl_context *ctx, rbli_box_tree *tree, rbli_box_get
     RBL_TRY_ALLOC(tree->items = rbli_alloc(ctx, count, sizeof *tree->items));
     RBL_TRY_ALLOC(scratch = rbli_alloc(ctx, count, sizeof *scratch));
     RBL_TRY(rbli_radix_sort_polled(ctx, tree->keys, scratch, count));
-    for (size_t i = 0; i < count; i++)
-        tree->items[i] = tree->keys[i].index;
+    RBL_TRY(rbli_parallel_for(ctx, count, POLL, list_items, tree));
     rbli_free(ctx, tree->keys); /* before the packs, which are as large */
     rbli_free(ctx, scratch);
     tree->keys = scratch = NULL;
@@ -266,7 +285,11 @@ rbl_status rbli_box_tree_end(rbl_context *ctx, rbli_box_tree *tree, rbli_box_get
     RBL_TRY(rbli_parallel_for(ctx, rbli_box_tree_block_count(tree), PACK_GRAIN, fill_packs, &job));
     rbli_free(ctx, tree->boxes);
     tree->boxes = NULL;
-    RBL_TRY(fill_levels(ctx, tree));
+    for (int level = 1; level < tree->level_count; level++) {
+        size_t packs = (tree->level_size[level] + FAN - 1) / FAN;
+        level_job above = {tree, level};
+        RBL_TRY(rbli_parallel_for(ctx, packs, PACK_GRAIN, fill_level, &above));
+    }
 done:
     rbli_free(ctx, scratch);
     return status;

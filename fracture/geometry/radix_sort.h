@@ -15,9 +15,9 @@ typedef struct rbli_keyed {
 /// Sorts by key, ascending, stable; bytes that are equal in all keys cost nothing but a look.
 /// @param scratch [count], used as a second buffer; the result is in `pairs`. Threads: reentrant. O(count).
 void rbli_radix_sort(rbli_keyed *pairs, rbli_keyed *scratch, size_t count);
-/// The same for many pairs. @return RBL_OK · RBL_ERR_CANCELLED: the pairs are lost then
-rbl_status rbli_radix_sort_polled(
-    const rbl_context *ctx, rbli_keyed *pairs, rbli_keyed *scratch, size_t count);
+/// The same for many pairs, with the context's pool. @return RBL_OK · RBL_ERR_CANCELLED · RBL_ERR_NO_MEMORY: the pairs
+/// are lost then
+rbl_status rbli_radix_sort_polled(rbl_context *ctx, rbli_keyed *pairs, rbli_keyed *scratch, size_t count);
 
 /// A key that orders like the number: −0 equals +0. Not for NaN.
 static inline uint64_t rbli_double_key(double value)

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "fracture/base/threads.h"
 #include "fracture/base/trace.h"
 #include "fracture/geometry/box_tree.h"
 #include "fracture/ops/proximity_hulls.h"
@@ -28,54 +29,82 @@ static void near_surface_free(rbl_context *ctx, near_surface *s)
     rbli_free(ctx, s->piece);
 }
 
-/// Ranges of a geometry in the collection's arrays.
+/// Ranges of a geometry in the collection's arrays, and where they go.
 typedef struct geometry_range {
     int32_t vertex, vertices, face, faces;
+    int32_t to_vertex, to_face;
 } geometry_range;
 
-/// The geometries of rigid leaves, in the order of the collection, and their boxes.
-static rbl_status list_ranges(rbl_context *ctx, const rbl_collection *collection,
-    const rbli_world_surface *surface, geometry_range *ranges, double (*boxes)[2][3], size_t *count)
+/// The work of putting geometries in order.
+typedef struct surface_sorter {
+    const rbli_world_surface *from;
+    geometry_range *ranges; /* of rigid leaves, in the order of the collection */
+    double (*boxes)[2][3];  /* theirs */
+    const int32_t *order;   /* of ranges along the curve */
+    near_surface *to;
+} surface_sorter;
+
+enum { PIECES = 16 }; /* of a block */
+
+/// @return how many there are
+static size_t list_ranges(
+    const rbl_collection *collection, const rbli_world_surface *surface, geometry_range *ranges)
 {
     const int32_t *vertex = rbli_collection_read(collection, "geometry", "vertex_start", RBL_INT32);
     const int32_t *vertices = rbli_collection_read(collection, "geometry", "vertex_count", RBL_INT32);
     const int32_t *face = rbli_collection_read(collection, "geometry", "face_start", RBL_INT32);
     const int32_t *faces = rbli_collection_read(collection, "geometry", "face_count", RBL_INT32);
-    *count = 0;
+    size_t count = 0;
     for (size_t g = 0; g < rbli_collection_size(collection, "geometry"); g++) {
         if (faces[g] == 0 || vertices[g] == 0 || surface->piece[face[g]] < 0) continue;
-        if (rbli_cancelled(ctx)) return RBL_ERR_CANCELLED;
-        double(*box)[3] = boxes[*count];
+        ranges[count++] = (geometry_range){vertex[g], vertices[g], face[g], faces[g], 0, 0};
+    }
+    return count;
+}
+
+static rbl_status bound_ranges(
+    rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
+{
+    const surface_sorter *s = user;
+    (void)block;
+    (void)worker;
+    for (size_t i = begin; i < end; i++) {
+        const geometry_range *range = &s->ranges[i];
+        double(*box)[3] = s->boxes[i];
         for (int k = 0; k < 3; k++)
-            box[0][k] = box[1][k] = surface->positions[vertex[g]][k];
-        for (int32_t v = vertex[g]; v < vertex[g] + vertices[g]; v++) {
+            box[0][k] = box[1][k] = s->from->positions[range->vertex][k];
+        for (int32_t v = range->vertex; v < range->vertex + range->vertices; v++) {
             if (rbli_poll(ctx, (size_t)v) != RBL_OK) return RBL_ERR_CANCELLED;
             for (int k = 0; k < 3; k++) {
-                double x = surface->positions[v][k];
+                double x = s->from->positions[v][k];
                 box[0][k] = x < box[0][k] ? x : box[0][k];
                 box[1][k] = x > box[1][k] ? x : box[1][k];
             }
         }
-        ranges[(*count)++] = (geometry_range){vertex[g], vertices[g], face[g], faces[g]};
     }
     return RBL_OK;
 }
 
-static rbl_status copy_range(
-    rbl_context *ctx, const rbli_world_surface *from, const geometry_range *range, near_surface *to)
+static rbl_status copy_ranges(
+    rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
 {
-    int32_t moved = (int32_t)to->vertex_count - range->vertex;
-    memcpy(to->positions + to->vertex_count, from->positions + range->vertex,
-        (size_t)range->vertices * sizeof *to->positions);
-    memcpy(
-        to->piece + to->triangle_count, from->piece + range->face, (size_t)range->faces * sizeof *to->piece);
-    for (int32_t f = 0; f < range->faces; f++) {
-        if (rbli_poll(ctx, (size_t)f) != RBL_OK) return RBL_ERR_CANCELLED;
-        for (int k = 0; k < 3; k++)
-            to->triangles[to->triangle_count + (size_t)f][k] = from->triangles[range->face + f][k] + moved;
+    const surface_sorter *s = user;
+    near_surface *to = s->to;
+    (void)block;
+    (void)worker;
+    for (size_t i = begin; i < end; i++) {
+        const geometry_range *range = &s->ranges[s->order[i]];
+        int32_t moved = range->to_vertex - range->vertex;
+        memcpy(to->positions + range->to_vertex, s->from->positions + range->vertex,
+            (size_t)range->vertices * sizeof *to->positions);
+        memcpy(to->piece + range->to_face, s->from->piece + range->face,
+            (size_t)range->faces * sizeof *to->piece);
+        for (int32_t f = 0; f < range->faces; f++) {
+            if (rbli_poll(ctx, (size_t)f) != RBL_OK) return RBL_ERR_CANCELLED;
+            for (int k = 0; k < 3; k++)
+                to->triangles[range->to_face + f][k] = s->from->triangles[range->face + f][k] + moved;
+        }
     }
-    to->vertex_count += (size_t)range->vertices;
-    to->triangle_count += (size_t)range->faces;
     return RBL_OK;
 }
 
@@ -83,27 +112,32 @@ static rbl_status sort_surface(
     rbl_context *ctx, const rbl_collection *collection, const rbli_world_surface *surface, near_surface *out)
 {
     rbl_status status = RBL_OK;
-    size_t geometries = rbli_collection_size(collection, "geometry"), count = 0;
-    geometry_range *ranges = rbli_alloc(ctx, geometries, sizeof *ranges);
-    double(*boxes)[2][3] = rbli_alloc(ctx, geometries, sizeof *boxes);
+    size_t geometries = rbli_collection_size(collection, "geometry"), count;
+    surface_sorter s = {.from = surface, .to = out};
     rbli_box_tree *tree = NULL;
-    RBL_TRY_ALLOC(ranges);
-    RBL_TRY_ALLOC(boxes);
+    RBL_TRY_ALLOC(s.ranges = rbli_alloc(ctx, geometries, sizeof *s.ranges));
+    RBL_TRY_ALLOC(s.boxes = rbli_alloc(ctx, geometries, sizeof *s.boxes));
     RBL_TRY_ALLOC(
         out->positions = rbli_alloc(ctx, rbli_collection_size(collection, "vertex"), sizeof *out->positions));
     RBL_TRY_ALLOC(
         out->triangles = rbli_alloc(ctx, rbli_collection_size(collection, "face"), sizeof *out->triangles));
     RBL_TRY_ALLOC(out->piece = rbli_alloc(ctx, rbli_collection_size(collection, "face"), sizeof *out->piece));
-    RBL_TRY(list_ranges(ctx, collection, surface, ranges, boxes, &count));
-    RBL_TRY(rbli_box_tree_create(ctx, (const double(*)[2][3])boxes, count, &tree));
+    count = list_ranges(collection, surface, s.ranges);
+    RBL_TRY(rbli_parallel_for(ctx, count, PIECES, bound_ranges, &s));
+    RBL_TRY(rbli_box_tree_create(ctx, (const double(*)[2][3])s.boxes, count, &tree));
+    s.order = rbli_box_tree_items(tree);
     for (size_t i = 0; i < count; i++) {
-        if (rbli_cancelled(ctx)) RBL_TRY(RBL_ERR_CANCELLED);
-        RBL_TRY(copy_range(ctx, surface, &ranges[rbli_box_tree_items(tree)[i]], out));
+        geometry_range *range = &s.ranges[s.order[i]];
+        range->to_vertex = (int32_t)out->vertex_count;
+        range->to_face = (int32_t)out->triangle_count;
+        out->vertex_count += (size_t)range->vertices;
+        out->triangle_count += (size_t)range->faces;
     }
+    RBL_TRY(rbli_parallel_for(ctx, count, PIECES, copy_ranges, &s));
 done:
     rbli_box_tree_destroy(ctx, tree);
-    rbli_free(ctx, ranges);
-    rbli_free(ctx, boxes);
+    rbli_free(ctx, s.ranges);
+    rbli_free(ctx, s.boxes);
     return status;
 }
 
