@@ -1,5 +1,5 @@
-/// Contacts of pieces: equal triangles are put together by a hash of their positions, all others are paired
-/// by overlap (contact_overlap.c); then what two pieces have in common is added up.
+/// Contacts of pieces: equal triangles are put together by a hash of their positions (contact_faces.c), all others are
+/// paired by overlap (contact_overlap.c); then what two pieces have in common is added up.
 
 #include "fracture/geometry/contact.h"
 
@@ -7,11 +7,12 @@
 
 #include "fracture/base/alloc.h"
 #include "fracture/base/hash.h"
+#include "fracture/base/threads.h"
 #include "fracture/geometry/box_tree.h"
 #include "fracture/geometry/contact_overlap.h"
 #include "fracture/geometry/radix_sort.h"
 
-/* ---- equal positions, opposite triangles ---- */
+/* ---- opposite triangles ---- */
 
 static size_t table_size(size_t count)
 {
@@ -19,54 +20,6 @@ static size_t table_size(size_t count)
     while (size < 2 * count)
         size *= 2;
     return size;
-}
-
-enum { POLL = 4096, BATCH = 32 }; /* steps between looks at the request to cancel; look-ups under way */
-
-/// A position without negative zeros, and where to look for it.
-typedef struct position_look {
-    double p[3];
-    size_t slot;
-} position_look;
-
-rbl_status rbli_position_ids(
-    rbl_context *ctx, const double (*positions)[3], size_t count, int32_t *ids, size_t *unique_count)
-{
-    rbl_status status = RBL_OK;
-    size_t mask = table_size(count) - 1, unique = 0;
-    int32_t *table = NULL;
-    position_look looks[BATCH];
-    RBL_TRY_ALLOC(table = rbli_alloc(ctx, mask + 1, sizeof *table));
-    memset(table, 0xff, (mask + 1) * sizeof *table);
-    for (size_t begin = 0; begin < count; begin += BATCH) {
-        size_t end = begin + BATCH < count ? begin + BATCH : count;
-        if (begin % POLL == 0 && rbli_cancelled(ctx)) RBL_TRY(RBL_ERR_CANCELLED);
-        for (size_t i = begin; i < end; i++) { /* so that memory answers several at once */
-            position_look *look = &looks[i - begin];
-            for (int k = 0; k < 3; k++)
-                look->p[k] = positions[i][k] + 0.0;
-            look->slot = rbli_hash64(look->p, sizeof look->p) & mask;
-            __builtin_prefetch(&table[look->slot]);
-        }
-        for (size_t i = begin; i < end; i++) {
-            const double *p = looks[i - begin].p;
-            size_t slot = looks[i - begin].slot;
-            for (; table[slot] >= 0; slot = (slot + 1) & mask) {
-                const double *q = positions[table[slot]];
-                if (q[0] == p[0] && q[1] == p[1] && q[2] == p[2]) break;
-            }
-            if (table[slot] < 0) {
-                table[slot] = (int32_t)i;
-                ids[i] = (int32_t)unique++;
-            } else {
-                ids[i] = ids[table[slot]];
-            }
-        }
-    }
-    *unique_count = unique;
-done:
-    rbli_free(ctx, table);
-    return status;
 }
 
 /// The least id first, keeping the direction; false when two are equal.
@@ -113,223 +66,7 @@ done:
     return status;
 }
 
-/* ---- triangles of the same three positions ---- */
-
-/// A position's number, 0 … unique − 1, of each corner in ascending order. `even` is true when an even number of swaps
-/// sorts them, so that two triangles of one key face opposite ways when these differ. @return false when two are equal
-static bool sorted_key(const int32_t triangle[3], const int32_t *ids, int32_t key[3], bool *even)
-{
-    bool is_sound = canonical(triangle, ids, key);
-    *even = key[1] < key[2];
-    if (!*even) {
-        int32_t swapped = key[1];
-        key[1] = key[2];
-        key[2] = swapped;
-    }
-    return is_sound;
-}
-
-/// Triangles in lists of the same three positions: those of list g are triangle[start[g]] … triangle[start[g
-/// + 1] − 1], ascending.
-typedef struct triangle_lists {
-    int32_t *triangle;
-    size_t *start; /* [count + 1] */
-    size_t count;
-} triangle_lists;
-
-static void triangle_lists_free(rbl_context *ctx, triangle_lists *lists)
-{
-    rbli_free(ctx, lists->triangle);
-    rbli_free(ctx, lists->start);
-}
-
-/// Where to look for a triangle by its lowest position: numbers follow the order of the pieces, so that what is near
-/// in space is near in the table, too. A few triangles are looked through, more are hashed.
-typedef struct key_table {
-    size_t *start; /* [positions + 1] */
-    int32_t *list; /* of slot */
-} key_table;
-
-enum { LOOKED_THROUGH = 8 };
-
-static size_t slots_of(size_t triangles)
-{
-    return triangles <= LOOKED_THROUGH ? triangles : table_size(triangles);
-}
-
-static rbl_status key_table_create(rbl_context *ctx, const rbli_mesh_view *mesh, const int32_t *ids,
-    size_t id_count, const int32_t *piece, key_table *out)
-{
-    rbl_status status = RBL_OK;
-    size_t slots = 0;
-    RBL_TRY_ALLOC(out->start = rbli_calloc(ctx, id_count + 1, sizeof *out->start));
-    for (size_t t = 0; t < mesh->triangle_count; t++) {
-        int32_t v[3];
-        if (t % POLL == 0 && rbli_cancelled(ctx)) RBL_TRY(RBL_ERR_CANCELLED);
-        if (piece[t] >= 0 && canonical(mesh->triangles[t], ids, v)) out->start[v[0]]++;
-    }
-    for (size_t i = 0; i <= id_count; i++) {
-        size_t own = slots_of(out->start[i]);
-        if (i % POLL == 0 && rbli_cancelled(ctx)) RBL_TRY(RBL_ERR_CANCELLED);
-        out->start[i] = slots;
-        slots += own;
-    }
-    RBL_TRY_ALLOC(out->list = rbli_alloc(ctx, slots, sizeof *out->list));
-    memset(out->list, 0xff, slots * sizeof *out->list);
-done:
-    return status;
-}
-
-/// The slot that holds the key or, empty, waits for it.
-static int32_t *find_key(const key_table *table, const int32_t (*keys)[3], const int32_t key[3])
-{
-    int32_t *slots = table->list + table->start[key[0]];
-    size_t count = table->start[key[0] + 1] - table->start[key[0]];
-    size_t at = count <= LOOKED_THROUGH ? 0 : rbli_hash64(key, 3 * sizeof *key) & (count - 1);
-    for (; slots[at] >= 0; at = at + 1 < count ? at + 1 : 0)
-        if (keys[slots[at]][1] == key[1] && keys[slots[at]][2] == key[2]) break;
-    return &slots[at];
-}
-
-/// `list[t]`: which list triangle t belongs to, or −1 for one without a piece or without area.
-static rbl_status number_lists(rbl_context *ctx, const rbli_mesh_view *mesh, const int32_t *ids,
-    size_t id_count, const int32_t *piece, int32_t *list, size_t *list_count)
-{
-    rbl_status status = RBL_OK;
-    size_t count = 0;
-    key_table table = {0};
-    int32_t(*keys)[3] = NULL;
-    RBL_TRY(key_table_create(ctx, mesh, ids, id_count, piece, &table));
-    RBL_TRY_ALLOC(keys = rbli_alloc(ctx, mesh->triangle_count, sizeof *keys));
-    for (size_t t = 0; t < mesh->triangle_count; t++) {
-        int32_t key[3];
-        bool even;
-        if (t % POLL == 0 && rbli_cancelled(ctx)) RBL_TRY(RBL_ERR_CANCELLED);
-        list[t] = -1;
-        if (piece[t] < 0 || !sorted_key(mesh->triangles[t], ids, key, &even)) continue;
-        int32_t *slot = find_key(&table, (const int32_t(*)[3])keys, key);
-        if (*slot < 0) {
-            memcpy(keys[count], key, sizeof *keys);
-            *slot = (int32_t)count++;
-        }
-        list[t] = *slot;
-    }
-    *list_count = count;
-done:
-    rbli_free(ctx, table.start);
-    rbli_free(ctx, table.list);
-    rbli_free(ctx, keys);
-    return status;
-}
-
-static rbl_status list_triangles(rbl_context *ctx, const rbli_mesh_view *mesh, const int32_t *ids,
-    size_t id_count, const int32_t *piece, triangle_lists *out)
-{
-    rbl_status status = RBL_OK;
-    triangle_lists made = {0};
-    int32_t *list = NULL;
-    RBL_TRY_ALLOC(list = rbli_alloc(ctx, mesh->triangle_count, sizeof *list));
-    RBL_TRY(number_lists(ctx, mesh, ids, id_count, piece, list, &made.count));
-    RBL_TRY_ALLOC(made.start = rbli_calloc(ctx, made.count + 2, sizeof *made.start));
-    for (size_t t = 0; t < mesh->triangle_count; t++) {
-        if (t % POLL == 0 && rbli_cancelled(ctx)) RBL_TRY(RBL_ERR_CANCELLED);
-        if (list[t] >= 0) made.start[list[t] + 2]++;
-    }
-    for (size_t g = 2; g <= made.count + 1; g++) {
-        if (g % POLL == 0 && rbli_cancelled(ctx)) RBL_TRY(RBL_ERR_CANCELLED);
-        made.start[g] += made.start[g - 1];
-    }
-    RBL_TRY_ALLOC(made.triangle = rbli_alloc(ctx, made.start[made.count + 1], sizeof *made.triangle));
-    for (size_t t = 0; t < mesh->triangle_count; t++) {
-        if (t % POLL == 0 && rbli_cancelled(ctx)) RBL_TRY(RBL_ERR_CANCELLED);
-        if (list[t] >= 0) made.triangle[made.start[list[t] + 1]++] = (int32_t)t;
-    }
-    *out = made;
-    made = (triangle_lists){0};
-done:
-    rbli_free(ctx, list);
-    triangle_lists_free(ctx, &made);
-    return status;
-}
-
-/// The pairs of one list that face each other, and its faces: as many as there are of the more frequent
-/// direction.
-static rbl_status split_list(rbl_context *ctx, const rbli_mesh_view *mesh, const int32_t *ids,
-    const int32_t *piece, const triangle_lists *lists, size_t g, rbli_overlap_array *overlaps,
-    rbli_contact_face *faces, size_t *face_count)
-{
-    size_t begin = lists->start[g], end = lists->start[g + 1], made[2] = {*face_count, *face_count};
-    if (end - begin == 1) { /* the rest of the surface: most triangles of imported pieces */
-        faces[(*face_count)++] = (rbli_contact_face){{lists->triangle[begin], -1}, (int32_t)g};
-        return RBL_OK;
-    }
-    for (size_t i = begin; i < end; i++) {
-        int32_t key[3], t = lists->triangle[i];
-        bool side, other_side;
-        sorted_key(mesh->triangles[t], ids, key, &side);
-        rbli_contact_face *face = &faces[made[side]++];
-        if (made[side] > *face_count) {
-            *face = (rbli_contact_face){{-1, -1}, (int32_t)g};
-            *face_count = made[side];
-        }
-        face->triangle[side] = t;
-        double area = -1;
-        for (size_t j = begin; j < i; j++) {
-            int32_t other = lists->triangle[j], a = piece[t], b = piece[other];
-            if (a == b) continue;
-            sorted_key(mesh->triangles[other], ids, key, &other_side);
-            if (other_side == side) continue;
-            if (area < 0) area = rbli_triangle_area(mesh, t);
-            if (area == 0) break;
-            rbli_overlap o = {a < b ? a : b, a < b ? b : a, area, -1, -1, true};
-            if (rbli_array_push(ctx, overlaps, o) != RBL_OK) return RBL_ERR_NO_MEMORY;
-        }
-    }
-    return RBL_OK;
-}
-
-static rbl_status split_lists(rbl_context *ctx, const rbli_mesh_view *mesh, const int32_t *ids,
-    const int32_t *piece, const triangle_lists *lists, rbli_overlap_array *overlaps, rbli_contact_face *faces,
-    size_t *face_count)
-{
-    for (size_t g = 0; g < lists->count; g++) {
-        if (g % POLL == 0 && rbli_cancelled(ctx)) return RBL_ERR_CANCELLED;
-        rbl_status status = split_list(ctx, mesh, ids, piece, lists, g, overlaps, faces, face_count);
-        if (status != RBL_OK) return status;
-    }
-    return RBL_OK;
-}
-
 /* ---- what two pieces have in common ---- */
-
-/// Overlaps in order of their pieces: those of piece a and higher ones are order[start[a]] … ascending by b,
-/// among equals as they were found.
-static rbl_status sort_overlaps(
-    rbl_context *ctx, const rbli_overlap_array *all, size_t *start, size_t piece_count, rbli_keyed *order)
-{
-    size_t most = 0;
-    for (size_t i = 0; i < all->count; i++) {
-        if (i % POLL == 0 && rbli_cancelled(ctx)) return RBL_ERR_CANCELLED;
-        start[all->data[i].a + 2]++;
-    }
-    for (size_t a = 0; a <= piece_count; a++) {
-        most = start[a + 1] > most ? start[a + 1] : most;
-        start[a + 1] += start[a];
-    }
-    for (size_t i = 0; i < all->count; i++) {
-        if (i % POLL == 0 && rbli_cancelled(ctx)) return RBL_ERR_CANCELLED;
-        order[start[all->data[i].a + 1]++] = (rbli_keyed){(uint64_t)all->data[i].b, (int32_t)i};
-    }
-    rbli_keyed *scratch = rbli_alloc(ctx, most, sizeof *scratch);
-    if (!scratch) return RBL_ERR_NO_MEMORY;
-    rbl_status status = RBL_OK;
-    for (size_t a = 0; a < piece_count && status == RBL_OK; a++) {
-        if (a % POLL == 0 && rbli_cancelled(ctx)) status = RBL_ERR_CANCELLED;
-        rbli_radix_sort(order + start[a], scratch, start[a + 1] - start[a]);
-    }
-    rbli_free(ctx, scratch);
-    return status;
-}
 
 typedef struct patches {
     double (*boxes)[2][3];
@@ -428,39 +165,146 @@ static rbl_status sum_pair(rbl_context *ctx, const rbli_mesh_view *mesh, const r
     return RBL_OK;
 }
 
-static rbl_status sum_pairs(rbl_context *ctx, const rbli_mesh_view *mesh, const rbli_overlap_array *all,
+typedef RBLI_ARRAY(rbli_touch) touch_array;
+
+/// Overlaps dealt out into ranges of pieces that are about equal; each range is summed by itself.
+typedef struct pair_summer {
+    const rbli_mesh_view *mesh;
+    double tolerance;
+    const rbli_overlap_array *parts; /* of all lists of parts */
+    size_t part_count, range_count;
+    uint64_t ranges_per_piece; /* times 2^32 */
+    int32_t *most;             /* [group] highest piece a */
+    size_t *places, *begins;   /* rbli_place_ranges */
+    rbli_overlap_array all;    /* by range; of a range as they were found */
+    touch_array *touches;      /* [range_count] */
+} pair_summer;
+
+enum { GROUP = 64, MOST_RANGES = 256 }; /* parts of a group */
+
+static rbl_status find_most(rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
+{
+    const pair_summer *s = user;
+    int32_t most = 0;
+    (void)ctx;
+    (void)worker;
+    for (size_t part = begin; part < end; part++)
+        for (size_t i = 0; i < s->parts[part].count; i++)
+            most = s->parts[part].data[i].a > most ? s->parts[part].data[i].a : most;
+    s->most[block] = most;
+    return RBL_OK;
+}
+
+static inline size_t range_of(const pair_summer *s, const rbli_overlap *o)
+{
+    return (size_t)((uint64_t)o->a * s->ranges_per_piece >> 32);
+}
+
+static rbl_status count_group(
+    rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
+{
+    const pair_summer *s = user;
+    size_t *counts = s->places + block * s->range_count;
+    (void)ctx;
+    (void)worker;
+    memset(counts, 0, s->range_count * sizeof *counts);
+    for (size_t part = begin; part < end; part++)
+        for (size_t i = 0; i < s->parts[part].count; i++)
+            counts[range_of(s, &s->parts[part].data[i])]++;
+    return RBL_OK;
+}
+
+static rbl_status deal_group(rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
+{
+    const pair_summer *s = user;
+    size_t *places = s->places + block * s->range_count;
+    (void)ctx;
+    (void)worker;
+    for (size_t part = begin; part < end; part++)
+        for (size_t i = 0; i < s->parts[part].count; i++)
+            s->all.data[places[range_of(s, &s->parts[part].data[i])]++] = s->parts[part].data[i];
+    return RBL_OK;
+}
+
+static rbl_status sum_range(rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
+{
+    const pair_summer *s = user;
+    rbl_status status = RBL_OK;
+    const rbli_overlap_array own = {
+        s->all.data + s->begins[begin], s->begins[begin + 1] - s->begins[begin], 0};
+    rbli_keyed *order = NULL, *scratch = NULL;
+    size_t pairs = 0;
+    (void)end;
+    (void)worker;
+    if (own.count == 0) return RBL_OK;
+    RBL_TRY_ALLOC(order = rbli_alloc(ctx, own.count, sizeof *order));
+    RBL_TRY_ALLOC(scratch = rbli_alloc(ctx, own.count, sizeof *scratch));
+    for (size_t i = 0; i < own.count; i++)
+        order[i] = (rbli_keyed){(uint64_t)own.data[i].a << 32 | (uint32_t)own.data[i].b, (int32_t)i};
+    RBL_TRY(rbli_radix_sort_polled(ctx, order, scratch, own.count));
+    for (size_t i = 0, last; i < own.count; i = last) {
+        rbli_touch pair;
+        for (last = i + 1; last < own.count && order[last].key == order[i].key; last++) {
+        }
+        if (pairs++ % 256 == 0 && rbli_cancelled(ctx)) RBL_TRY(RBL_ERR_CANCELLED);
+        RBL_TRY(sum_pair(ctx, s->mesh, &own, order + i, last - i, s->tolerance, &pair));
+        if (pair.area > 0) RBL_TRY(rbli_array_push(ctx, &s->touches[block], pair));
+    }
+done:
+    rbli_free(ctx, order);
+    rbli_free(ctx, scratch);
+    return status;
+}
+
+static rbl_status join_touches(
+    rbl_context *ctx, const touch_array *ranges, size_t range_count, rbli_touch **out, size_t *out_count)
+{
+    touch_array all = {0};
+    size_t total = 1; /* never an empty array */
+    for (size_t i = 0; i < range_count; i++)
+        total += ranges[i].count;
+    if (rbli_array_reserve(ctx, &all, total) != RBL_OK) return RBL_ERR_NO_MEMORY;
+    for (size_t i = 0; i < range_count; i++) {
+        if (ranges[i].count == 0) continue;
+        memcpy(all.data + all.count, ranges[i].data, ranges[i].count * sizeof *all.data);
+        all.count += ranges[i].count;
+    }
+    *out = all.data;
+    *out_count = all.count;
+    return RBL_OK;
+}
+
+/// @param parts emptied as soon as they are not needed
+static rbl_status sum_pairs(rbl_context *ctx, const rbli_mesh_view *mesh, rbli_overlap_parts *parts,
     double tolerance, rbli_touch **out, size_t *out_count)
 {
     rbl_status status = RBL_OK;
-    size_t piece_count = 0, kept = 0, *start = NULL;
-    rbli_keyed *order = NULL;
-    RBLI_ARRAY(rbli_touch) pairs = {0};
-    for (size_t i = 0; i < all->count; i++) {
-        if (i % POLL == 0 && rbli_cancelled(ctx)) return RBL_ERR_CANCELLED;
-        if ((size_t)all->data[i].a >= piece_count) piece_count = (size_t)all->data[i].a + 1;
-    }
-    RBL_TRY_ALLOC(start = rbli_calloc(ctx, piece_count + 2, sizeof *start));
-    RBL_TRY_ALLOC(order = rbli_alloc(ctx, all->count, sizeof *order));
-    RBL_TRY(sort_overlaps(ctx, all, start, piece_count, order));
-    for (size_t i = 0, end; i < all->count; i = end) {
-        const rbli_overlap *first = &all->data[order[i].index];
-        rbli_touch pair;
-        for (end = i + 1;
-             end < all->count && order[end].key == order[i].key && all->data[order[end].index].a == first->a;
-             end++) {
-        }
-        if (kept++ % 256 == 0 && rbli_cancelled(ctx)) RBL_TRY(RBL_ERR_CANCELLED);
-        RBL_TRY(sum_pair(ctx, mesh, all, order + i, end - i, tolerance, &pair));
-        if (pair.area > 0) RBL_TRY(rbli_array_push(ctx, &pairs, pair));
-    }
-    if (!pairs.data) RBL_TRY(rbli_array_reserve(ctx, &pairs, 1));
-    *out = pairs.data;
-    *out_count = pairs.count;
-    pairs.data = NULL;
+    pair_summer s = {.mesh = mesh, .tolerance = tolerance, .parts = parts->data, .part_count = parts->count};
+    size_t group_count = (parts->count + GROUP - 1) / GROUP, piece_count = 1;
+    RBL_TRY_ALLOC(s.most = rbli_alloc(ctx, group_count, sizeof *s.most));
+    RBL_TRY(rbli_parallel_for(ctx, parts->count, GROUP, find_most, &s));
+    for (size_t i = 0; i < group_count; i++)
+        piece_count = (size_t)s.most[i] >= piece_count ? (size_t)s.most[i] + 1 : piece_count;
+    s.range_count = piece_count < MOST_RANGES ? piece_count : MOST_RANGES;
+    s.ranges_per_piece = ((uint64_t)s.range_count << 32) / piece_count;
+    RBL_TRY_ALLOC(s.places = rbli_alloc(ctx, group_count * s.range_count, sizeof *s.places));
+    RBL_TRY_ALLOC(s.begins = rbli_alloc(ctx, s.range_count + 1, sizeof *s.begins));
+    RBL_TRY_ALLOC(s.touches = rbli_calloc(ctx, s.range_count, sizeof *s.touches));
+    RBL_TRY(rbli_parallel_for(ctx, parts->count, GROUP, count_group, &s));
+    rbli_place_ranges(s.places, group_count, s.range_count, s.begins);
+    RBL_TRY(rbli_array_reserve(ctx, &s.all, s.begins[s.range_count]));
+    RBL_TRY(rbli_parallel_for(ctx, parts->count, GROUP, deal_group, &s));
+    rbli_overlap_parts_free(ctx, parts);
+    RBL_TRY(rbli_parallel_for(ctx, s.range_count, 1, sum_range, &s));
+    RBL_TRY(join_touches(ctx, s.touches, s.range_count, out, out_count));
 done:
-    rbli_free(ctx, pairs.data);
-    rbli_free(ctx, start);
-    rbli_free(ctx, order);
+    for (size_t i = 0; s.touches && i < s.range_count; i++)
+        rbli_free(ctx, s.touches[i].data);
+    rbli_free(ctx, s.touches);
+    rbli_free(ctx, s.all.data);
+    rbli_free(ctx, s.most);
+    rbli_free(ctx, s.places);
+    rbli_free(ctx, s.begins);
     return status;
 }
 
@@ -475,37 +319,43 @@ static double rounding(const rbli_mesh_view *mesh)
     return 8 * 0x1p-52 * most;
 }
 
+/// Appends what `more` holds, which is empty then.
+static rbl_status append_parts(rbl_context *ctx, rbli_overlap_parts *parts, rbli_overlap_parts *more)
+{
+    size_t count = parts->count + more->count;
+    rbli_overlap_array *data = rbli_realloc(ctx, parts->data, count, sizeof *data);
+    if (!data) return RBL_ERR_NO_MEMORY;
+    if (more->count) memcpy(data + parts->count, more->data, more->count * sizeof *data);
+    *parts = (rbli_overlap_parts){data, count};
+    rbli_free(ctx, more->data);
+    *more = (rbli_overlap_parts){0};
+    return RBL_OK;
+}
+
 rbl_status rbli_find_contacts(rbl_context *ctx, const rbli_mesh_view *mesh, const int32_t *piece,
     double tolerance, rbli_touch **out, size_t *count)
 {
     rbl_status status = RBL_OK;
     int32_t *ids = NULL;
-    triangle_lists lists = {0};
     rbli_contact_face *faces = NULL;
-    rbli_overlap_array all = {0};
+    rbli_overlap_parts all = {0}, found = {0};
     size_t unique, face_count = 0;
     tolerance += rounding(mesh);
     RBL_TRY(rbli_cancelled(ctx) ? RBL_ERR_CANCELLED : RBL_OK);
     RBL_TRY_ALLOC(ids = rbli_alloc(ctx, mesh->vertex_count, sizeof *ids));
     RBL_TRY(rbli_position_ids(ctx, mesh->positions, mesh->vertex_count, ids, &unique));
-    RBL_TRY(list_triangles(ctx, mesh, ids, unique, piece, &lists));
-    RBL_TRY_ALLOC(faces = rbli_alloc(ctx, lists.start[lists.count], sizeof *faces));
-    /* most lists have one triangle or two, which are one overlap; a few more come from triangles that differ */
-    size_t most = lists.start[lists.count] - lists.count;
-    RBL_TRY(rbli_array_reserve(ctx, &all, most + most / 64 + 64));
-    RBL_TRY(split_lists(ctx, mesh, ids, piece, &lists, &all, faces, &face_count));
+    RBL_TRY(rbli_make_contact_faces(ctx, mesh, ids, unique, piece, &faces, &face_count, &all));
     rbli_free(ctx, ids);
     ids = NULL;
-    triangle_lists_free(ctx, &lists);
-    lists = (triangle_lists){0};
-    RBL_TRY(rbli_find_overlaps(ctx, mesh, piece, tolerance, faces, face_count, &all));
+    RBL_TRY(rbli_find_overlaps(ctx, mesh, piece, tolerance, faces, face_count, &found));
     rbli_free(ctx, faces);
     faces = NULL;
+    RBL_TRY(append_parts(ctx, &all, &found));
     RBL_TRY(sum_pairs(ctx, mesh, &all, tolerance, out, count));
 done:
     rbli_free(ctx, ids);
-    triangle_lists_free(ctx, &lists);
     rbli_free(ctx, faces);
-    rbli_free(ctx, all.data);
+    rbli_overlap_parts_free(ctx, &all);
+    rbli_overlap_parts_free(ctx, &found);
     return status;
 }

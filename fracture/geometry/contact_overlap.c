@@ -495,14 +495,25 @@ done:
     return status;
 }
 
+void rbli_overlap_parts_free(rbl_context *ctx, rbli_overlap_parts *parts)
+{
+    for (size_t i = 0; parts->data && i < parts->count; i++)
+        rbli_free(ctx, parts->data[i].data);
+    rbli_free(ctx, parts->data);
+    *parts = (rbli_overlap_parts){0};
+}
+
 rbl_status rbli_find_overlaps(rbl_context *ctx, const rbli_mesh_view *mesh, const int32_t *piece,
-    double tolerance, const rbli_contact_face *faces, size_t face_count, rbli_overlap_array *out)
+    double tolerance, const rbli_contact_face *faces, size_t face_count, rbli_overlap_parts *out)
 {
     rbl_status status = RBL_OK;
     look_maker made = {mesh, piece, tolerance, faces, face_count, NULL, NULL, NULL};
     size_t block_count = 0;
     overlap_search s = {.mesh = mesh, .faces = faces, .tolerance = tolerance};
-    if (face_count == 0) return RBL_OK;
+    if (face_count == 0) {
+        *out = (rbli_overlap_parts){0};
+        return RBL_OK;
+    }
     RBL_TRY(build_tree(ctx, &made));
     s.tree = made.tree;
     s.items = rbli_box_tree_items(made.tree);
@@ -510,22 +521,10 @@ rbl_status rbli_find_overlaps(rbl_context *ctx, const rbli_mesh_view *mesh, cons
     block_count = (rbli_box_tree_block_count(made.tree) + BLOCK_GRAIN - 1) / BLOCK_GRAIN;
     RBL_TRY_ALLOC(s.blocks = rbli_calloc(ctx, block_count, sizeof *s.blocks));
     RBL_TRY(rbli_parallel_for(ctx, rbli_box_tree_block_count(made.tree), BLOCK_GRAIN, search_block, &s));
-    size_t total = 0;
-    for (size_t i = 0; i < block_count; i++)
-        total += s.blocks[i].count;
-    RBL_TRY(rbli_array_reserve(ctx, out, total));
-    for (size_t i = 0; i < block_count; i++) {
-        if (i % 256 == 0 && rbli_cancelled(ctx)) RBL_TRY(RBL_ERR_CANCELLED);
-        if (s.blocks[i].count == 0) continue;
-        memcpy(out->data + out->count, s.blocks[i].data, s.blocks[i].count * sizeof *out->data);
-        out->count += s.blocks[i].count;
-        rbli_free(ctx, s.blocks[i].data);
-        s.blocks[i] = (rbli_overlap_array){0};
-    }
+    *out = (rbli_overlap_parts){s.blocks, block_count};
+    s.blocks = NULL;
 done:
-    for (size_t i = 0; s.blocks && i < block_count; i++)
-        rbli_free(ctx, s.blocks[i].data);
-    rbli_free(ctx, s.blocks);
+    rbli_overlap_parts_free(ctx, &(rbli_overlap_parts){s.blocks, block_count});
     rbli_free(ctx, made.looks);
     rbli_box_tree_destroy(ctx, made.tree);
     return status;

@@ -19,6 +19,24 @@ void rbli_radix_sort(rbli_keyed *pairs, rbli_keyed *scratch, size_t count);
 /// are lost then
 rbl_status rbli_radix_sort_polled(rbl_context *ctx, rbli_keyed *pairs, rbli_keyed *scratch, size_t count);
 
+/// For dealing elements out into ranges in parallel, stable: makes of the numbers of elements that each block has for
+/// each range the places where they go, ranges one after the other, in each the blocks one after the other.
+/// @param places [block_count][range_count]
+/// @param begins [range_count + 1] of ranges; the last is the number of all elements
+static inline void rbli_place_ranges(size_t *places, size_t block_count, size_t range_count, size_t *begins)
+{
+    size_t place = 0;
+    for (size_t range = 0; range < range_count; range++) {
+        begins[range] = place;
+        for (size_t block = 0; block < block_count; block++) {
+            size_t *own = &places[block * range_count + range], here = *own;
+            *own = place;
+            place += here;
+        }
+    }
+    begins[range_count] = place;
+}
+
 /// A key that orders like the number: −0 equals +0. Not for NaN.
 static inline uint64_t rbli_double_key(double value)
 {
