@@ -126,6 +126,19 @@ rbli_large_blocks *rbli_large_blocks_create(void)
 
 #endif
 
+bool rbli_fetch_pages(char *begin, char *end)
+{
+#if defined(__linux__) && defined(MADV_POPULATE_WRITE)
+    const uintptr_t page = 1 << 16; /* no system's are larger */
+    uintptr_t first = ((uintptr_t)begin + page - 1) & ~(page - 1), past = (uintptr_t)end & ~(page - 1);
+    return first >= past || madvise((void *)first, past - first, MADV_POPULATE_WRITE) == 0;
+#else
+    (void)begin;
+    (void)end;
+    return false;
+#endif
+}
+
 void rbli_large_blocks_destroy(rbli_large_blocks *blocks)
 {
     if (!blocks) return;

@@ -28,4 +28,7 @@ void rbli_large_blocks_count(rbli_large_blocks *blocks, size_t *used, size_t *ke
 /// Checks every span and list. For tests.
 bool rbli_large_blocks_are_sound(rbli_large_blocks *blocks);
 
+/// Has the system give the whole pages from `begin` to `end` that it has not given yet. False: it cannot be asked.
+bool rbli_fetch_pages(char *begin, char *end);
+
 #endif

@@ -11,6 +11,7 @@
 #include <uv.h>
 
 #include "fracture/base/alloc.h"
+#include "fracture/base/large_blocks.h"
 #include "fracture/base/trace.h"
 
 enum { MAX_THREADS = 256, WORKER_WORDS = MAX_THREADS / 64 + 1, PATIENCE_NS = 200000 };
@@ -555,4 +556,37 @@ rbl_status rbli_parallel_for_named(
     rbli_messages_destroy(job.error_messages);
     uv_mutex_destroy(&job.error_mutex);
     return status;
+}
+
+/* ---- Pages ---- */
+
+enum { PAGE_BYTES = 1 << 12, LARGE_PAGE_BYTES = 1 << 21 };
+
+typedef struct touch_job {
+    char *begin, *end, *first_page; /* that the array reaches into */
+} touch_job;
+
+static rbl_status touch_block(
+    rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
+{
+    const touch_job *job = user;
+    char *from = job->first_page + begin * LARGE_PAGE_BYTES, *past = job->first_page + end * LARGE_PAGE_BYTES;
+    (void)ctx;
+    (void)block;
+    (void)worker;
+    if (from < job->begin) from = job->begin;
+    if (past > job->end) past = job->end;
+    if (rbli_fetch_pages(from, past)) return RBL_OK;
+    for (char *at = from; at < past; at += PAGE_BYTES)
+        *(volatile char *)at = 0;
+    return RBL_OK;
+}
+
+rbl_status rbli_touch_pages(rbl_context *ctx, void *array, size_t bytes)
+{
+    if (rbli_worker_count(ctx) == 1 || bytes < LARGE_PAGE_BYTES) return RBL_OK;
+    size_t before = (uintptr_t)array % LARGE_PAGE_BYTES;
+    touch_job job = {array, (char *)array + bytes, (char *)array - before};
+    size_t page_count = (before + bytes + LARGE_PAGE_BYTES - 1) / LARGE_PAGE_BYTES;
+    return rbli_parallel_for(ctx, page_count, 1, touch_block, &job);
 }

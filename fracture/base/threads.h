@@ -48,6 +48,12 @@ typedef rbl_status (*rbli_block_fn)(
 rbl_status rbli_parallel_for_named(
     rbl_context *ctx, const char *name, size_t count, size_t grain, rbli_block_fn fn, void *user);
 
+/// Has all threads fetch the pages of a fresh array from the system, each other ones, and overwrites a part of them: the
+/// system gives out megabytes at once, and threads that first write to the same ones wait for one another and clear
+/// them all. On one thread nothing happens. Contents are undefined before and afterwards. No error but
+/// RBL_ERR_CANCELLED and RBL_ERR_NO_MEMORY.
+rbl_status rbli_touch_pages(rbl_context *ctx, void *array, size_t bytes);
+
 /// Tasks 0 … count − 1, each behind those that it needs.
 typedef struct rbli_task_graph {
     size_t count;

@@ -15,6 +15,7 @@ void cut_free_state(rbl_context *ctx, cut_state *s)
         s->facet_cap_start, s->complex_sources};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         rbli_free(ctx, arrays[i]);
+    cut_point_table_free(ctx, &s->complex_points);
     cut_tree_free(ctx, &s->mesh.open);
     cut_tree_free(ctx, &s->mesh.whole);
 }
@@ -38,6 +39,8 @@ rbl_status cut_fill(rbl_context *ctx, void *to, int byte, size_t bytes)
 {
     enum { PART_BYTES = 1 << 19 };
     fill f = {to, byte};
+    rbl_status status = rbli_touch_pages(ctx, to, bytes);
+    if (status != RBL_OK) return status;
     return rbli_parallel_for(ctx, bytes, PART_BYTES, fill_block, &f);
 }
 

@@ -596,6 +596,7 @@ rbl_status cut_trace_mesh(rbl_context *ctx, cut_state *state)
         state->face_count += pass.blocks[i].faces.count;
     }
     RBL_TRY_ALLOC(state->faces = rbli_alloc(ctx, state->face_count, sizeof *state->faces));
+    RBL_TRY(rbli_touch_pages(ctx, state->faces, state->face_count * sizeof *state->faces));
     RBL_TRY(rbli_parallel_for(ctx, pass.block_count, COPY_GRAIN, copy_blocks, &pass));
 done:
     end_pass(ctx, &pass);
@@ -638,6 +639,7 @@ rbl_status cut_trace_facets(rbl_context *ctx, cut_state *state)
     }
     state->facet_cap_start[facet_count] = (int32_t)state->cap_count;
     RBL_TRY_ALLOC(state->caps = rbli_alloc(ctx, state->cap_count, sizeof *state->caps));
+    RBL_TRY(rbli_touch_pages(ctx, state->caps, state->cap_count * sizeof *state->caps));
     RBL_TRY(rbli_parallel_for(ctx, pass.block_count, COPY_GRAIN, copy_caps, &pass));
 done:
     end_pass(ctx, &pass);
