@@ -12,6 +12,7 @@ enum {
     AHEAD = 40, /* caps whose corners memory is asked for before they are measured */
     LABEL_GRAIN = 32768,
     FACET_GRAIN = 1024,
+    CONTACT_GRAIN = 8192,
     WAVE_CELLS = 128,     /* for one thread; what they hold stays in the caches */
     CELLS_A_WORKER = 128, /* for several: they wait for one another twice a wave */
 };
@@ -427,14 +428,16 @@ static struct assembly_room expected_room(const assembly *a)
     return room;
 }
 
-static rbl_status fit(rbl_context *ctx, void *array, size_t count, size_t size)
+/// Waves write little at a time, all threads to the same pages: these are fetched before.
+static rbl_status fit(rbl_context *ctx, void *array, size_t old_count, size_t count, size_t size)
 {
     void *old, *moved;
     memcpy(&old, array, sizeof old);
     moved = rbli_realloc(ctx, old, count, size);
     if (!moved) return RBL_ERR_NO_MEMORY;
     memcpy(array, &moved, sizeof moved);
-    return RBL_OK;
+    if (count <= old_count) return RBL_OK;
+    return rbli_touch_pages(ctx, (char *)moved + old_count * size, (count - old_count) * size);
 }
 
 /// Makes the result's arrays as long as `room` says.
@@ -443,25 +446,26 @@ static rbl_status fit_result(rbl_context *ctx, assembly *a, struct assembly_room
     rbl_status status = RBL_OK;
     rbli_cut_result *r = a->result;
     if (room.pieces != a->room.pieces || !r->piece_cell) {
-        RBL_TRY(fit(ctx, &r->piece_cell, room.pieces, sizeof *r->piece_cell));
-        RBL_TRY(fit(ctx, &r->piece_volume, room.pieces, sizeof *r->piece_volume));
-        RBL_TRY(fit(ctx, &r->vertex_start, room.pieces + 1, sizeof *r->vertex_start));
-        RBL_TRY(fit(ctx, &r->triangle_start, room.pieces + 1, sizeof *r->triangle_start));
+        RBL_TRY(fit(ctx, &r->piece_cell, a->room.pieces, room.pieces, sizeof *r->piece_cell));
+        RBL_TRY(fit(ctx, &r->piece_volume, a->room.pieces, room.pieces, sizeof *r->piece_volume));
+        RBL_TRY(fit(ctx, &r->vertex_start, a->room.pieces, room.pieces + 1, sizeof *r->vertex_start));
+        RBL_TRY(fit(ctx, &r->triangle_start, a->room.pieces, room.pieces + 1, sizeof *r->triangle_start));
         a->room.pieces = room.pieces;
     }
     if (room.vertices != a->room.vertices || !r->positions) {
-        RBL_TRY(fit(ctx, &r->positions, room.vertices, sizeof *r->positions));
-        RBL_TRY(fit(ctx, &r->vertex_source, room.vertices, sizeof *r->vertex_source));
+        RBL_TRY(fit(ctx, &r->positions, a->room.vertices, room.vertices, sizeof *r->positions));
+        RBL_TRY(fit(ctx, &r->vertex_source, a->room.vertices, room.vertices, sizeof *r->vertex_source));
         a->room.vertices = room.vertices;
     }
     if (room.triangles != a->room.triangles || !r->triangles) {
-        RBL_TRY(fit(ctx, &r->triangles, room.triangles, sizeof *r->triangles));
-        RBL_TRY(fit(ctx, &r->origins.source, room.triangles, sizeof *r->origins.source));
-        RBL_TRY(fit(ctx, &r->origins.weights_index, room.triangles, sizeof *r->origins.weights_index));
+        RBL_TRY(fit(ctx, &r->triangles, a->room.triangles, room.triangles, sizeof *r->triangles));
+        RBL_TRY(fit(ctx, &r->origins.source, a->room.triangles, room.triangles, sizeof *r->origins.source));
+        RBL_TRY(fit(ctx, &r->origins.weights_index, a->room.triangles, room.triangles,
+            sizeof *r->origins.weights_index));
         a->room.triangles = room.triangles;
     }
     if (room.rows != a->room.rows || !r->origins.weights) {
-        RBL_TRY(fit(ctx, &r->origins.weights, room.rows, sizeof *r->origins.weights));
+        RBL_TRY(fit(ctx, &r->origins.weights, a->room.rows, room.rows, sizeof *r->origins.weights));
         a->room.rows = room.rows;
     }
 done:
@@ -721,32 +725,61 @@ done:
     return status;
 }
 
+typedef struct contact_order {
+    const contact_list *list;
+    rbli_keyed *keys;
+    contact_sum *sorted;
+} contact_order;
+
+static rbl_status key_contacts(
+    rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
+{
+    (void)ctx;
+    (void)block;
+    (void)worker;
+    const contact_order *order = user;
+    for (size_t i = begin; i < end; i++) {
+        const contact_sum *one = &order->list->data[i];
+        order->keys[i] = (rbli_keyed){(uint64_t)one->piece_a << 32 | (uint32_t)one->piece_b, (int32_t)i};
+    }
+    return RBL_OK;
+}
+
+static rbl_status put_contacts(
+    rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
+{
+    (void)ctx;
+    (void)block;
+    (void)worker;
+    const contact_order *order = user;
+    for (size_t i = begin; i < end; i++)
+        order->sorted[i] = order->list->data[order->keys[i].index];
+    return RBL_OK;
+}
+
 /// Sorts by pieces, then area.
 static rbl_status sort_contacts(rbl_context *ctx, contact_list *list)
 {
     rbl_status status = RBL_OK;
-    rbli_keyed *keys = NULL;
-    contact_sum *sorted = NULL;
-    RBL_TRY_ALLOC(keys = rbli_alloc(ctx, 2 * list->count, sizeof *keys));
-    RBL_TRY_ALLOC(sorted = rbli_alloc(ctx, list->count, sizeof *sorted));
-    for (size_t i = 0; i < list->count; i++)
-        keys[i] =
-            (rbli_keyed){(uint64_t)list->data[i].piece_a << 32 | (uint32_t)list->data[i].piece_b, (int32_t)i};
-    rbli_radix_sort(keys, keys + list->count, list->count);
-    for (size_t i = 0; i < list->count; i++)
-        sorted[i] = list->data[keys[i].index];
-    for (size_t i = 0, end; i < list->count; i = end) {
-        for (end = i + 1; end < list->count && same_contact(&sorted[i], &sorted[end]);)
+    contact_order order = {.list = list};
+    size_t count = list->count;
+    RBL_TRY_ALLOC(order.keys = rbli_alloc(ctx, 2 * count, sizeof *order.keys));
+    RBL_TRY_ALLOC(order.sorted = rbli_alloc(ctx, count, sizeof *order.sorted));
+    RBL_TRY(rbli_parallel_for(ctx, count, CONTACT_GRAIN, key_contacts, &order));
+    RBL_TRY(rbli_radix_sort_polled(ctx, order.keys, order.keys + count, count));
+    RBL_TRY(rbli_parallel_for(ctx, count, CONTACT_GRAIN, put_contacts, &order));
+    for (size_t i = 0, end; i < count; i = end) {
+        for (end = i + 1; end < count && same_contact(&order.sorted[i], &order.sorted[end]);)
             end++;
-        if (end - i > 1) qsort(sorted + i, end - i, sizeof *sorted, by_area);
+        if (end - i > 1) qsort(order.sorted + i, end - i, sizeof *order.sorted, by_area);
     }
     rbli_free(ctx, list->data);
-    list->data = sorted;
-    list->capacity = list->count;
-    sorted = NULL;
+    list->data = order.sorted;
+    list->capacity = count;
+    order.sorted = NULL;
 done:
-    rbli_free(ctx, keys);
-    rbli_free(ctx, sorted);
+    rbli_free(ctx, order.keys);
+    rbli_free(ctx, order.sorted);
     return status;
 }
 

@@ -205,6 +205,15 @@ typedef struct cut_cap {
     int32_t facet;
 } cut_cap;
 
+/// The complex's vertices by their grid positions: a hash table with open addressing, and bits by the same hash, most of
+/// which are not set.
+typedef struct cut_point_table {
+    int32_t *slots; /* [mask + 1] point, the last of equal ones, or −1 */
+    size_t mask;
+    uint64_t *bits; /* [bit_mask / 64 + 1] */
+    size_t bit_mask;
+} cut_point_table;
+
 typedef struct cut_state {
     const rbli_mesh_view *mesh_view;
     const rbli_cell_complex *complex_view;
@@ -243,6 +252,7 @@ typedef struct cut_state {
     int32_t *edge_nodes;      /* nodes of an edge, from its smaller end */
 
     double (*complex_sources)[3]; /* [complex vertex_count] source coordinates as they are written */
+    cut_point_table complex_points;
     cut_face *faces;
     size_t face_count;
     cut_cap *caps; /* by facet */
@@ -353,7 +363,7 @@ rbl_status cut_prepare_complex(rbl_context *ctx, cut_state *state);
 /// Labels the vertices that surely lie in one cell, and makes the tree over the triangles that may be cut.
 rbl_status cut_settle(rbl_context *ctx, cut_state *state);
 rbl_status cut_flood(rbl_context *ctx, cut_state *state);
-/// What spreads from vertex to vertex: cut_spread_labels and cut_wind_vertices side by side; then cut_find_twins and
+/// What one thread does: cut_spread_labels, cut_wind_vertices and cut_list_points side by side; then cut_find_twins and
 /// cut_place_nodes.
 rbl_status cut_label_all(rbl_context *ctx, cut_state *state);
 /// Cells of the mesh's vertices.
@@ -362,6 +372,9 @@ rbl_status cut_spread_labels(rbl_context *ctx, cut_state *state);
 rbl_status cut_wind_mesh(rbl_context *ctx, cut_state *state);
 /// How often the mesh winds around each vertex of the complex.
 rbl_status cut_wind_vertices(rbl_context *ctx, cut_state *state);
+/// The table of the complex's vertices, which cut_find_twins frees.
+rbl_status cut_list_points(rbl_context *ctx, cut_state *state);
+void cut_point_table_free(rbl_context *ctx, cut_point_table *table);
 /// Source coordinates of the complex's vertices.
 rbl_status cut_find_twins(rbl_context *ctx, cut_state *state);
 /// Positions of nodes, and chains' ends as vertices; the end of labelling, because labels settle the order of

@@ -522,7 +522,7 @@ static rbl_status spread_block(
     rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
 {
     static rbl_status (*const jobs[])(rbl_context * ctx, cut_state * state) = {
-        cut_spread_labels, cut_wind_vertices};
+        cut_spread_labels, cut_wind_vertices, cut_list_points};
     (void)block;
     (void)worker;
     rbl_status status = RBL_OK;
@@ -534,7 +534,7 @@ static rbl_status spread_block(
 rbl_status cut_label_all(rbl_context *ctx, cut_state *state)
 {
     rbl_status status = RBL_OK;
-    RBL_TRY(rbli_parallel_for(ctx, 2, 1, spread_block, state));
+    RBL_TRY(rbli_parallel_for(ctx, 3, 1, spread_block, state));
     RBL_TRY(cut_find_twins(ctx, state));
     RBL_TRY(cut_place_nodes(ctx, state));
 done:
