@@ -6,6 +6,7 @@
 #include "fracture/geometry/predicates.h"
 
 #include <math.h>
+#include <stdbool.h>
 
 static inline double max3(double a, double b, double c)
 {
@@ -70,6 +71,17 @@ int rbli_orient3d(const double a[3], const double b[3], const double c[3], const
 static rbli_i128 lift(const int64_t *a)
 {
     return (rbli_i128)a[0] * a[0] + (rbli_i128)a[1] * a[1] + (rbli_i128)a[2] * a[2];
+}
+
+/// Of the other three to the first.
+static void differences(
+    const double a[3], const double b[3], const double c[3], const double d[3], int64_t r[3][3])
+{
+    for (int k = 0; k < 3; k++) {
+        r[0][k] = (int64_t)(b[k] - a[k]);
+        r[1][k] = (int64_t)(c[k] - a[k]);
+        r[2][k] = (int64_t)(d[k] - a[k]);
+    }
 }
 
 static rbli_i320 lifted(const int64_t *top, const int64_t *b, const int64_t *c, const int64_t *d)
@@ -179,15 +191,11 @@ double rbli_round_to_quarters(rbli_i256 numerator, rbli_i256 denominator)
     return quarters * 0.25;
 }
 
-void rbli_circumcenter(
+void rbli_circumcenter_exact(
     const double a[3], const double b[3], const double c[3], const double d[3], double center[3])
 {
     int64_t r[3][3];
-    for (int k = 0; k < 3; k++) {
-        r[0][k] = (int64_t)(b[k] - a[k]);
-        r[1][k] = (int64_t)(c[k] - a[k]);
-        r[2][k] = (int64_t)(d[k] - a[k]);
-    }
+    differences(a, b, c, d, r);
     rbli_i128 l0 = lift(r[0]), l1 = lift(r[1]), l2 = lift(r[2]);
     rbli_i256 twice_det = rbli_i256_shift_left(RBLI_WIDEN(rbli_i256, det3(r[0], r[1], r[2])), 1);
     int negative = rbli_i256_sign(twice_det) < 0;
@@ -200,4 +208,104 @@ void rbli_circumcenter(
         if (negative) sum = rbli_i256_neg(sum);
         center[k] = a[k] + rbli_round_to_quarters(sum, denominator);
     }
+}
+
+/// How far numbers whose absolute values, below 2^126, are or-ed into `all` are to be shifted to lie below 2^62.
+static int shift_to_62_bits(rbli_u128 all)
+{
+    uint64_t high = (uint64_t)(all >> 62);
+    return high ? 64 - __builtin_clzll(high) : 0;
+}
+
+static double power_of_two(int exponent)
+{
+    uint64_t bits = (uint64_t)(1023 + exponent) << 52;
+    double power;
+    memcpy(&power, &bits, sizeof power);
+    return power;
+}
+
+/// a · b − product, where that is their rounded product (Dekker 1971).
+static double product_error(double a, double b, double product)
+{
+    const double splitter = 0x1p27 + 1;
+    double a_big = splitter * a, b_big = splitter * b;
+    double a_high = a_big - (a_big - a), b_high = b_big - (b_big - b), a_low = a - a_high, b_low = b - b_high;
+    return a_low * b_low - (((product - a_high * b_high) - a_low * b_high) - a_high * b_low);
+}
+
+/// The absolute value, or one less.
+static rbli_u128 magnitude(rbli_i128 x)
+{
+    return (rbli_u128)(x ^ x >> 127);
+}
+
+/// x = high + low + an error below 2^-100 x, for |x| < 2^126.
+static double split(rbli_i128 x, double *low)
+{
+    const int64_t mask = ((int64_t)1 << 42) - 1;
+    double top = (double)(int64_t)(x >> 84) * 0x1p84, middle = (double)((int64_t)(x >> 42) & mask) * 0x1p42;
+    double high = top + middle;
+    *low = (middle - (high - top)) + (double)((int64_t)x & mask);
+    return high;
+}
+
+/// The same with the leading 62 bits of lifts and minors, where that tells the nearest quarters for sure.
+///
+/// With lifts L = 2^s (l + e), minors M = 2^t (m + e'), 0 ≤ e, e' < 1, l and m below 2^62: numerators are
+/// 2^(s + t) (n ± 2^65) for n the sum of three products l m, and the determinant is 2^t (det ± the sum of the first
+/// difference's absolute values). Both sums are exact in 128 bits. Four times these errors are allowed for.
+static bool estimate_circumcenter(
+    const double a[3], const double b[3], const double c[3], const double d[3], double center[3])
+{
+    int64_t r[3][3];
+    rbli_i128 lifts[3], minors[3][3]; /* [i]: of the two rows without i */
+    rbli_u128 all_lifts = 0, all_minors = 0;
+    differences(a, b, c, d, r);
+    for (int i = 0; i < 3; i++) {
+        lifts[i] = lift(r[i]);
+        all_lifts |= magnitude(lifts[i]);
+        for (int k = 0; k < 3; k++) {
+            minors[i][k] = minor2(r[(i + 1) % 3], r[(i + 2) % 3], (k + 1) % 3, (k + 2) % 3);
+            all_minors |= magnitude(minors[i][k]);
+        }
+    }
+    int lift_shift = shift_to_62_bits(all_lifts), minor_shift = shift_to_62_bits(all_minors);
+    rbli_i128 det = 0, numerators[3] = {0};
+    double reach = 0;
+    for (int i = 0; i < 3; i++) {
+        int64_t l = (int64_t)(lifts[i] >> lift_shift);
+        for (int k = 0; k < 3; k++)
+            numerators[k] += (rbli_i128)l * (int64_t)(minors[i][k] >> minor_shift);
+    }
+    for (int k = 0; k < 3; k++) {
+        det += (rbli_i128)r[0][k] * (int64_t)(minors[0][k] >> minor_shift);
+        reach += fabs((double)r[0][k]);
+    }
+    double divisor_rest, divisor = split(2 * det, &divisor_rest), size = fabs(divisor);
+    double scale = 4 * power_of_two(lift_shift); /* to quarters */
+    double det_error = 8 * reach / size, numerator_error = scale * 0x1p67 / size;
+    if (!(det_error < 0x1p-8)) return false; /* flat */
+    for (int k = 0; k < 3; k++) {
+        double numerator_rest, numerator = split(numerators[k], &numerator_rest);
+        double quotient = numerator / divisor, product = quotient * divisor;
+        double rest = (numerator - product) - product_error(quotient, divisor, product);
+        rest += numerator_rest - quotient * divisor_rest;
+        double offset = scale * quotient, quarters = rint(offset);
+        rest = (offset - quarters) + scale * (rest / divisor);
+        if (fabs(rest) > 0.5) {
+            quarters += rest > 0 ? 1 : -1;
+            rest -= rest > 0 ? 1 : -1;
+        }
+        double error = fabs(offset) * (det_error + 0x1p-90) + numerator_error;
+        if (!(fabs(offset) < 0x1p50) || 0.5 - fabs(rest) <= error) return false;
+        center[k] = a[k] + quarters * 0.25;
+    }
+    return true;
+}
+
+void rbli_circumcenter(
+    const double a[3], const double b[3], const double c[3], const double d[3], double center[3])
+{
+    if (!estimate_circumcenter(a, b, c, d, center)) rbli_circumcenter_exact(a, b, c, d, center);
 }

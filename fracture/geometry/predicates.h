@@ -26,6 +26,9 @@ int rbli_insphere(const rbli_ranked_point *a, const rbli_ranked_point *b, const 
 /// rounding.
 void rbli_circumcenter(
     const double a[3], const double b[3], const double c[3], const double d[3], double center[3]);
+/// The same without estimates: four times as long. For tests, and for what estimates do not decide.
+void rbli_circumcenter_exact(
+    const double a[3], const double b[3], const double c[3], const double d[3], double center[3]);
 
 /// numerator / denominator, denominator > 0, rounded to the nearest quarter (to a double of relative error
 /// 2^-51 from 2^50 on); 4 · numerator and 4 · denominator must fit.

@@ -223,11 +223,31 @@ static void circumcenters_are_the_nearest_quarters(void **state)
     }
 }
 
+/// Estimates decide nothing else than exact numbers do: near and far points, flat ones, halves of quarters.
+static void circumcenters_are_the_exact_ones(void **state)
+{
+    (void)state;
+    rng = rbli_rng_make(1, RBLI_RNG_TEST, 9);
+    for (int i = 0; i < 400000; i++) {
+        double p[4][3], center[3], exact[3], middle[3];
+        double reach = ldexp(1, 2 + i % 47), thin = i % 3 ? reach : ldexp(1, 1 + i / 47 % 20);
+        for (int k = 0; k < 3; k++)
+            middle[k] = random_integer(0x1p50);
+        for (int j = 0; j < 12; j++) /* within 2^51 */
+            p[j / 3][j % 3] = middle[j % 3] + random_integer(j % 3 == 2 && thin < reach ? thin : reach);
+        rbli_circumcenter(p[0], p[1], p[2], p[3], center);
+        rbli_circumcenter_exact(p[0], p[1], p[2], p[3], exact);
+        if (rbli_orient3d(p[0], p[1], p[2], p[3]) == 0) continue;
+        assert_memory_equal(center, exact, sizeof center);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(predicates_agree_with_gmp),
         cmocka_unit_test(circumcenters_are_the_nearest_quarters),
+        cmocka_unit_test(circumcenters_are_the_exact_ones),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
