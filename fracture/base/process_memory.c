@@ -10,15 +10,13 @@
 #include <malloc.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <uv.h>
 
 enum {
     MIB = 1 << 20,
     HUGE_PAGE = 2 * MIB,
     HEAP = 512 * MIB,
-    LARGE = MIB / 4, /* more than an unused heap has */
-    SHARING_CORES = 4,
-};
+    LARGE = MIB / 4
+}; /* more than an unused heap has */
 
 static bool is_limited(void)
 {
@@ -30,8 +28,6 @@ static bool is_limited(void)
 void rbl_tune_process_memory(void)
 {
     if (is_limited()) return;
-    /* Heaps of other threads have small pages and grow by one at a time; only many threads need heaps of their own. */
-    if (uv_available_parallelism() <= SHARING_CORES) mallopt(M_ARENA_MAX, 1);
     mallopt(M_TRIM_THRESHOLD, INT32_MAX);
     /* What is smaller than that comes from the heap, too. The padding grows it, and it stays that large. */
     mallopt(M_MMAP_THRESHOLD, 2 * LARGE);
