@@ -230,13 +230,13 @@ static rbl_status sum_range(rbl_context *ctx, size_t begin, size_t end, size_t b
 {
     const pair_summer *s = user;
     rbl_status status = RBL_OK;
-    const rbli_overlap_array own = {
-        s->all.data + s->begins[begin], s->begins[begin + 1] - s->begins[begin], 0};
     rbli_keyed *order = NULL, *scratch = NULL;
     size_t pairs = 0;
     (void)end;
     (void)worker;
-    if (own.count == 0) return RBL_OK;
+    if (s->begins[begin] == s->begins[begin + 1]) return RBL_OK;
+    const rbli_overlap_array own = {
+        s->all.data + s->begins[begin], s->begins[begin + 1] - s->begins[begin], 0};
     RBL_TRY_ALLOC(order = rbli_alloc(ctx, own.count, sizeof *order));
     RBL_TRY_ALLOC(scratch = rbli_alloc(ctx, own.count, sizeof *scratch));
     for (size_t i = 0; i < own.count; i++)

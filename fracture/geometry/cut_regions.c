@@ -454,6 +454,7 @@ static rbl_status cap_whole_facet(
     int32_t first = state->complex.facet_triangle_start[facet],
             end = state->complex.facet_triangle_start[facet + 1];
     int second = layers > 0 ? 1 : 2;
+    if (layers == 0 || first == end) return RBL_OK;
     RBL_TRY(rbli_array_reserve(ctx, &out->caps, (size_t)abs(layers) * (size_t)(end - first)));
     cut_cap *cap = out->caps.data + out->caps.count;
     for (int32_t layer = 0; layer < abs(layers); layer++)
