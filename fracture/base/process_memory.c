@@ -10,13 +10,18 @@
 #include <malloc.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <unistd.h>
+
+#include "fracture/base/large_blocks.h"
 
 enum {
+    KIB = 1 << 10,
     MIB = 1 << 20,
     HUGE_PAGE = 2 * MIB,
     HEAP = 512 * MIB,
-    LARGE = MIB / 4
-}; /* more than an unused heap has */
+    LARGE = 160 * KIB, /* more than an unused heap has */
+    FRONT = 192 * KIB  /* more than that, and whole pages of any system */
+};
 
 static bool is_limited(void)
 {
@@ -30,15 +35,19 @@ void rbl_tune_process_memory(void)
     if (is_limited()) return;
     mallopt(M_TRIM_THRESHOLD, INT32_MAX);
     /* What is smaller than that comes from the heap, too. The padding grows it, and it stays that large. */
-    mallopt(M_MMAP_THRESHOLD, 2 * LARGE);
+    mallopt(M_MMAP_THRESHOLD, 512 * KIB);
     mallopt(M_TOP_PAD, HEAP);
+    /* The heap goes on a little in front of a huge page: malloc's own words around `heap` are not in it yet when the
+       system is told to make it one. What comes before is fetched at once instead of page by page. */
+    char *end = sbrk(0);
+    if (end != (char *)-1) sbrk((intptr_t)(-((uintptr_t)end + FRONT) & (HUGE_PAGE - 1)));
     char *heap = malloc(LARGE);
     mallopt(M_TOP_PAD, MIB);
+    char *huge = (char *)(((uintptr_t)heap + HUGE_PAGE - 1) & ~(uintptr_t)(HUGE_PAGE - 1));
 #ifdef MADV_HUGEPAGE
-    /* What is in front of the first huge page is enough for starting. */
-    uintptr_t begin = ((uintptr_t)heap + HUGE_PAGE - 1) & ~(uintptr_t)(HUGE_PAGE - 1);
-    if (heap) madvise((void *)begin, (uintptr_t)heap + HEAP - begin, MADV_HUGEPAGE);
+    if (heap) madvise(huge, HEAP - FRONT, MADV_HUGEPAGE);
 #endif
+    if (huge - heap <= FRONT) rbli_fetch_pages(huge - FRONT, huge);
     free(heap);
 }
 
