@@ -296,6 +296,16 @@ void rbli_arena_rewind(rbli_arena *arena, rbli_arena_mark mark)
     arena->used = mark.used;
 }
 
+void rbli_arena_clear(rbli_arena *arena)
+{
+    rbli_arena_chunk *kept = arena->chunk;
+    if (!kept) return;
+    arena->chunk = kept->previous;
+    rbli_arena_rewind(arena, (rbli_arena_mark){NULL, 0});
+    kept->previous = NULL;
+    arena->chunk = kept;
+}
+
 void rbli_arena_free(rbli_arena *arena)
 {
     if (arena->ctx) rbli_arena_rewind(arena, (rbli_arena_mark){NULL, 0});

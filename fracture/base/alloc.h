@@ -98,5 +98,7 @@ static inline rbli_arena_mark rbli_arena_get_mark(const rbli_arena *arena)
     return (rbli_arena_mark){arena->chunk, arena->used};
 }
 void rbli_arena_rewind(rbli_arena *arena, rbli_arena_mark mark);
+/// Back to empty, but keeps the newest chunk, so that an arena used again and again soon allocates no more.
+void rbli_arena_clear(rbli_arena *arena);
 
 #endif

@@ -6,7 +6,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "fracture/base/alloc.h"
 #include "fracture/geometry/exact_hull.h"
 
 /* Distances in the grid: extents are 2^49 … 2^50 steps. */
@@ -19,9 +18,11 @@ typedef struct grid {
     double base[3], axes[3][3], offset[3], step[3];
 } grid;
 
-/// A hull under way: points in space and on the grid, and the exact hull of the grid points.
+/// A hull under way: points in space and on the grid, and the exact hull of the grid points. All arrays are the
+/// scratch's.
 typedef struct work {
     rbl_context *ctx;
+    rbli_hull_scratch *scratch;
     double (*space)[3];
     double (*points)[3];
     size_t count;
@@ -44,13 +45,9 @@ void rbli_hull_free(rbl_context *ctx, rbli_hull *hull)
     *hull = (rbli_hull){0};
 }
 
-static void work_free(work *w)
+static void *take_memory(const work *w, size_t count, size_t size)
 {
-    rbli_free(w->ctx, w->space);
-    rbli_free(w->ctx, w->points);
-    rbli_free(w->ctx, w->left_out);
-    rbli_free(w->ctx, w->hull.faces);
-    *w = (work){.ctx = w->ctx, .tolerance = w->tolerance};
+    return rbli_arena_alloc(&w->scratch->results, count, size);
 }
 
 /// By value: of three doubles memmove is a call.
@@ -133,8 +130,8 @@ static rbl_status sort_unique(work *w)
     rbl_status status = RBL_OK;
     double(*sorted)[3] = NULL;
     sort_key *keys = NULL;
-    RBL_TRY_ALLOC(sorted = rbli_alloc(w->ctx, w->count, sizeof *sorted));
-    RBL_TRY_ALLOC(keys = rbli_alloc(w->ctx, w->count, 2 * sizeof *keys));
+    RBL_TRY_ALLOC(sorted = take_memory(w, w->count, sizeof *sorted));
+    RBL_TRY_ALLOC(keys = take_memory(w, w->count, 2 * sizeof *keys));
     for (size_t i = 0; i < w->count; i++) {
         for (int k = 0; k < 3; k++)
             w->space[i][k] += 0.0; /* −0 becomes 0 */
@@ -152,12 +149,8 @@ static rbl_status sort_unique(work *w)
     for (size_t i = 0; i < w->count; i++)
         if (i == 0 || compare_points(sorted[i], sorted[kept - 1]) != 0) copy_point(sorted[kept++], sorted[i]);
     w->count = kept;
-    rbli_free(w->ctx, w->space);
     w->space = sorted;
-    sorted = NULL;
 done:
-    rbli_free(w->ctx, sorted);
-    rbli_free(w->ctx, keys);
     return status;
 }
 
@@ -352,13 +345,8 @@ static void drop_inner(work *w, const bool *inner, int32_t *new_index, bool *nee
 
 static rbl_status rebuild(work *w, double tolerance)
 {
-    rbli_exact_hull hull;
-    rbl_status status =
-        rbli_exact_hull_build(w->ctx, (const double(*)[3])w->points, w->count, tolerance, &hull);
-    if (status != RBL_OK) return status;
-    rbli_free(w->ctx, w->hull.faces);
-    w->hull = hull;
-    return RBL_OK;
+    return rbli_exact_hull_build(
+        w->ctx, w->scratch, (const double(*)[3])w->points, w->count, tolerance, &w->hull);
 }
 
 /// Leaves only vertices in `points`, each of them standing out from the hull of the others.
@@ -369,14 +357,15 @@ static rbl_status clean(work *w)
     double(*mean)[3] = NULL, *prominence = NULL;
     bool *needed = NULL, *removed = NULL;
     int32_t *new_index = NULL;
-    work trial = {.ctx = w->ctx, .tolerance = w->tolerance};
-    RBL_TRY_ALLOC(mean = rbli_alloc(w->ctx, capacity, sizeof *mean));
-    RBL_TRY_ALLOC(prominence = rbli_alloc(w->ctx, capacity, sizeof *prominence));
-    RBL_TRY_ALLOC(needed = rbli_calloc(w->ctx, capacity, 1));
-    RBL_TRY_ALLOC(removed = rbli_calloc(w->ctx, capacity, 1));
-    RBL_TRY_ALLOC(new_index = rbli_alloc(w->ctx, capacity, sizeof *new_index));
-    RBL_TRY_ALLOC(w->left_out = rbli_alloc(w->ctx, capacity, sizeof *w->left_out));
-    RBL_TRY_ALLOC(trial.points = rbli_alloc(w->ctx, capacity, sizeof *trial.points));
+    work trial = {.ctx = w->ctx, .scratch = w->scratch, .tolerance = w->tolerance};
+    RBL_TRY_ALLOC(mean = take_memory(w, capacity, sizeof *mean));
+    RBL_TRY_ALLOC(prominence = take_memory(w, capacity, sizeof *prominence));
+    RBL_TRY_ALLOC(needed = take_memory(w, capacity, 1));
+    RBL_TRY_ALLOC(removed = take_memory(w, capacity, 1));
+    RBL_TRY_ALLOC(new_index = take_memory(w, capacity, sizeof *new_index));
+    RBL_TRY_ALLOC(w->left_out = take_memory(w, capacity, sizeof *w->left_out));
+    RBL_TRY_ALLOC(trial.points = take_memory(w, capacity, sizeof *trial.points));
+    memset(needed, 0, capacity);
     for (;;) {
         bound_prominence(w, mean, prominence);
         bool inside = false;
@@ -415,12 +404,6 @@ static rbl_status clean(work *w)
         }
     }
 done:
-    work_free(&trial);
-    rbli_free(w->ctx, mean);
-    rbli_free(w->ctx, prominence);
-    rbli_free(w->ctx, needed);
-    rbli_free(w->ctx, removed);
-    rbli_free(w->ctx, new_index);
     return status;
 }
 
@@ -463,7 +446,7 @@ static rbl_status thicken(work *w, double thickness)
     double across[3][3];
     int direction_count = directions_across(w, across);
     size_t copies = (size_t)1 << direction_count;
-    double(*fat)[3] = rbli_alloc(w->ctx, w->count, copies * sizeof *fat);
+    double(*fat)[3] = take_memory(w, w->count, copies * sizeof *fat);
     if (!fat) return RBL_ERR_NO_MEMORY;
     for (size_t i = 0; i < w->count; i++)
         for (size_t c = 0; c < copies; c++) {
@@ -473,10 +456,11 @@ static rbl_status thicken(work *w, double thickness)
                 for (int k = 0; k < 3; k++)
                     to[k] += (c >> d & 1 ? thickness : -thickness) / 2 * across[d][k];
         }
-    size_t count = w->count * copies;
-    work_free(w);
-    w->space = fat;
-    w->count = count;
+    *w = (work){.ctx = w->ctx,
+        .scratch = w->scratch,
+        .tolerance = w->tolerance,
+        .space = fat,
+        .count = w->count * copies};
     return RBL_OK;
 }
 
@@ -561,7 +545,7 @@ static rbl_status build(work *w, double *diagonal)
     RBL_TRY(sort_unique(w));
     choose_grid((const double(*)[3])w->space, w->count, NULL, &w->g, diagonal);
     if (!isfinite(*diagonal)) return RBL_ERR_ARGUMENT;
-    RBL_TRY_ALLOC(w->points = rbli_alloc(w->ctx, w->count, sizeof *w->points));
+    RBL_TRY_ALLOC(w->points = take_memory(w, w->count, sizeof *w->points));
     for (size_t i = 0; i < w->count; i++)
         to_grid(&w->g, w->space[i], w->points[i]);
     RBL_TRY(rebuild(w, flat_tolerance));
@@ -591,10 +575,10 @@ static double triangle_volume(const double a[3], const double b[3], const double
     return (n[0] * (a[0] - o[0]) + n[1] * (a[1] - o[1]) + n[2] * (a[2] - o[2])) / 6;
 }
 
-/// Copies the hull out. All points are vertices.
-static rbl_status take(work *w, rbli_hull *out)
+/// The hull from its faces; all points are vertices. Its arrays are the scratch's.
+static rbl_status finish(const work *w, rbli_hull *out)
 {
-    int32_t(*triangles)[3] = rbli_alloc(w->ctx, w->hull.face_count, sizeof *triangles);
+    int32_t(*triangles)[3] = take_memory(w, w->hull.face_count, sizeof *triangles);
     if (!triangles) return RBL_ERR_NO_MEMORY;
     out->volume = 0;
     for (size_t f = 0; f < w->hull.face_count; f++) {
@@ -608,7 +592,6 @@ static rbl_status take(work *w, rbli_hull *out)
     out->point_count = w->count;
     out->triangles = triangles;
     out->triangle_count = w->hull.face_count;
-    w->space = NULL;
     return RBL_OK;
 }
 
@@ -646,15 +629,17 @@ static bool meet(const double *a, const double *b, const double *c, double out[3
 /// The vertices of an intersection of half-spaces are the facets of the hull of the dual points normal /
 /// offset.
 /// @return RBL_OK; `*good` false when rounding spoilt it
-static rbl_status outer_vertices(rbl_context *ctx, outer *o, bool *good)
+static rbl_status outer_vertices(const work *w, outer *o, bool *good)
 {
     rbl_status status = RBL_OK;
+    rbl_context *ctx = w->ctx;
+    rbli_arena_mark mark = rbli_arena_get_mark(&w->scratch->results);
     double(*dual)[3] = NULL, diagonal;
     outer_vertex *points = NULL;
     rbli_exact_hull hull = {0};
     grid g;
     *good = false;
-    RBL_TRY_ALLOC(dual = rbli_alloc(ctx, o->plane_count, sizeof *dual));
+    RBL_TRY_ALLOC(dual = take_memory(w, o->plane_count, sizeof *dual));
     for (size_t i = 0; i < o->plane_count; i++) {
         const double *p = o->planes[i];
         double offset = p[3] - p[0] * o->center[0] - p[1] * o->center[1] - p[2] * o->center[2];
@@ -665,7 +650,7 @@ static rbl_status outer_vertices(rbl_context *ctx, outer *o, bool *good)
     choose_grid((const double(*)[3])dual, o->plane_count, NULL, &g, &diagonal);
     for (size_t i = 0; i < o->plane_count; i++)
         to_grid(&g, dual[i], dual[i]);
-    RBL_TRY(rbli_exact_hull_build(ctx, (const double(*)[3])dual, o->plane_count, 4, &hull));
+    RBL_TRY(rbli_exact_hull_build(ctx, w->scratch, (const double(*)[3])dual, o->plane_count, 4, &hull));
     if (hull.rank < 3) goto done;
     RBL_TRY_ALLOC(points = rbli_alloc(ctx, hull.face_count, sizeof *points));
     size_t count = 0;
@@ -691,9 +676,8 @@ static rbl_status outer_vertices(rbl_context *ctx, outer *o, bool *good)
     points = NULL;
     *good = true;
 done:
-    rbli_free(ctx, dual);
     rbli_free(ctx, points);
-    rbli_free(ctx, hull.faces);
+    rbli_arena_rewind(&w->scratch->results, mark);
     return status;
 }
 
@@ -770,22 +754,22 @@ static void box_planes(const work *w, outer *o)
 
 /// Replaces the hull by one of at most `max_vertices` vertices that holds it, standing off at least not more
 /// than needed: stops early below `threshold`.
-static rbl_status simplify(work *w, const rbli_hull_options *options, work *simple, double *excess)
+static rbl_status simplify(const work *w, const rbli_hull_options *options, work *simple, double *excess)
 {
     rbl_status status = RBL_OK;
     rbl_context *ctx = w->ctx;
     size_t most = (size_t)options->max_vertices, facet_count = w->hull.face_count;
     double(*planes)[4] = NULL, *in_space = NULL;
     outer o = {0}, best = {0};
-    RBL_TRY_ALLOC(planes = rbli_alloc(ctx, facet_count, sizeof *planes));
-    RBL_TRY_ALLOC(in_space = rbli_alloc(ctx, facet_count, sizeof *in_space));
+    RBL_TRY_ALLOC(planes = take_memory(w, facet_count, sizeof *planes));
+    RBL_TRY_ALLOC(in_space = take_memory(w, facet_count, sizeof *in_space));
     RBL_TRY_ALLOC(o.planes = rbli_alloc(ctx, most + 8, sizeof *o.planes));
     facet_planes(w, planes, in_space);
     box_planes(w, &o);
     for (;;) {
         bool good;
         if (rbli_cancelled(ctx)) RBL_TRY(RBL_ERR_CANCELLED);
-        RBL_TRY(outer_vertices(ctx, &o, &good));
+        RBL_TRY(outer_vertices(w, &o, &good));
         if (!good || o.vertex_count > most) break;
         const outer_vertex *worst = measure_vertices(&o, &best, planes, in_space, facet_count);
         rbli_free(ctx, best.vertices);
@@ -805,12 +789,10 @@ static rbl_status simplify(work *w, const rbli_hull_options *options, work *simp
         goto done;
     }
     simple->count = best.vertex_count;
-    RBL_TRY_ALLOC(simple->space = rbli_alloc(ctx, best.vertex_count, sizeof *simple->space));
+    RBL_TRY_ALLOC(simple->space = take_memory(w, best.vertex_count, sizeof *simple->space));
     for (size_t i = 0; i < best.vertex_count; i++)
         from_grid(&w->g, best.vertices[i].position, simple->space[i]);
 done:
-    rbli_free(ctx, planes);
-    rbli_free(ctx, in_space);
     rbli_free(ctx, o.planes);
     rbli_free(ctx, o.vertices);
     rbli_free(ctx, best.vertices);
@@ -829,15 +811,17 @@ static rbl_status check_input(rbl_context *ctx, const double (*points)[3], size_
     return RBL_OK;
 }
 
-rbl_status rbli_convex_hull(rbl_context *ctx, const double (*points)[3], size_t count,
-    const rbli_hull_options *options, rbli_hull *out)
+rbl_status rbli_convex_hull_in(rbl_context *ctx, rbli_hull_scratch *scratch, const double (*points)[3],
+    size_t count, const rbli_hull_options *options, rbli_hull *out)
 {
     rbl_status status = RBL_OK;
-    work w = {.ctx = ctx, .tolerance = exact_tolerance}, simple = {.ctx = ctx, .tolerance = simple_tolerance};
+    work w = {.ctx = ctx, .scratch = scratch, .tolerance = exact_tolerance};
+    work simple = {.ctx = ctx, .scratch = scratch, .tolerance = simple_tolerance};
     rbli_hull hull = {0};
     double diagonal;
     RBL_TRY(check_input(ctx, points, count, options->max_vertices));
-    RBL_TRY_ALLOC(w.space = rbli_alloc(ctx, count, sizeof *w.space));
+    rbli_arena_clear(&scratch->results);
+    RBL_TRY_ALLOC(w.space = take_memory(&w, count, sizeof *w.space));
     memcpy(w.space, points, count * sizeof *points);
     w.count = count;
     RBL_TRY(build(&w, &diagonal));
@@ -865,31 +849,54 @@ rbl_status rbli_convex_hull(rbl_context *ctx, const double (*points)[3], size_t 
         RBL_TRY(build(&simple, &diagonal));
         if (simple.hull.rank < 3 || (w.count <= simple.count && w.count <= (size_t)options->max_vertices)) {
             hull.excess = 0;
-            RBL_TRY(take(&w, &hull));
+            RBL_TRY(finish(&w, &hull));
         } else {
             grow_over(&simple, (const double(*)[3])w.space, w.count);
-            RBL_TRY(take(&simple, &hull));
+            RBL_TRY(finish(&simple, &hull));
         }
     } else {
-        RBL_TRY(take(&w, &hull));
+        RBL_TRY(finish(&w, &hull));
     }
     *out = hull;
 done:
-    work_free(&w);
-    work_free(&simple);
+    return status;
+}
+
+rbl_status rbli_convex_hull(rbl_context *ctx, const double (*points)[3], size_t count,
+    const rbli_hull_options *options, rbli_hull *out)
+{
+    rbl_status status = RBL_OK;
+    rbli_hull_scratch scratch;
+    rbli_hull hull, own = {0};
+    rbli_hull_scratch_init(&scratch, ctx);
+    RBL_TRY(rbli_convex_hull_in(ctx, &scratch, points, count, options, &hull));
+    own = hull;
+    own.points = rbli_alloc(ctx, hull.point_count, sizeof *own.points);
+    own.triangles = rbli_alloc(ctx, hull.triangle_count, sizeof *own.triangles);
+    if (!own.points || !own.triangles) {
+        rbli_hull_free(ctx, &own);
+        RBL_TRY(RBL_ERR_NO_MEMORY);
+    }
+    memcpy(own.points, hull.points, hull.point_count * sizeof *own.points);
+    memcpy(own.triangles, hull.triangles, hull.triangle_count * sizeof *own.triangles);
+    *out = own;
+done:
+    rbli_hull_scratch_free(&scratch);
     return status;
 }
 
 rbl_status rbli_convex_hull_volume(rbl_context *ctx, const double (*points)[3], size_t count, double *volume)
 {
     rbl_status status = RBL_OK;
-    work w = {.ctx = ctx};
+    rbli_hull_scratch scratch;
+    work w = {.ctx = ctx, .scratch = &scratch};
     double diagonal, sum = 0;
+    rbli_hull_scratch_init(&scratch, ctx);
     RBL_TRY(check_input(ctx, points, count, INT32_MAX));
     choose_grid(points, count, NULL, &w.g, &diagonal);
     if (!isfinite(diagonal)) RBL_TRY(RBL_ERR_ARGUMENT);
     w.count = count;
-    RBL_TRY_ALLOC(w.points = rbli_alloc(ctx, count, sizeof *w.points));
+    RBL_TRY_ALLOC(w.points = take_memory(&w, count, sizeof *w.points));
     for (size_t i = 0; i < count; i++)
         to_grid(&w.g, points[i], w.points[i]);
     RBL_TRY(rebuild(&w, flat_tolerance));
@@ -899,6 +906,6 @@ rbl_status rbli_convex_hull_volume(rbl_context *ctx, const double (*points)[3], 
     }
     *volume = sum;
 done:
-    work_free(&w);
+    rbli_hull_scratch_free(&scratch);
     return status;
 }

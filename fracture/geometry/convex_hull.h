@@ -3,7 +3,7 @@
 
 /// Convex hulls for collision: closed, convex, with a budget of vertices, of any size and of flat input too.
 
-#include "fracture/base/context.h"
+#include "fracture/geometry/exact_hull.h"
 
 typedef enum rbli_degenerate { RBLI_DEGENERATE_THICKEN, RBLI_DEGENERATE_ERROR } rbli_degenerate;
 
@@ -46,6 +46,11 @@ void rbli_hull_free(rbl_context *ctx, rbli_hull *hull);
 /// Threads: reentrant. The same hull for any order of the points. Cost: O(n log n).
 rbl_status rbli_convex_hull(rbl_context *ctx, const double (*points)[3], size_t count,
     const rbli_hull_options *options, rbli_hull *out);
+
+/// The same for many hulls: memory is taken again and again from `scratch`, and the arrays of *out lie there until its
+/// next use. Copy them; no rbli_hull_free.
+rbl_status rbli_convex_hull_in(rbl_context *ctx, rbli_hull_scratch *scratch, const double (*points)[3],
+    size_t count, const rbli_hull_options *options, rbli_hull *out);
 
 /// Its volume alone, up to about 1e-8 of it: what rounding makes stand out is neither cleaned nor held; 0 for
 /// flat input. In half the time. @return as rbli_convex_hull

@@ -6,7 +6,6 @@
 
 #include <math.h>
 
-#include "fracture/base/alloc.h"
 #include "fracture/geometry/wide.h"
 
 /* Distances in steps of the grid: what rounding makes of 0, at most; from which tolerance on that is little;
@@ -34,6 +33,7 @@ typedef struct horizon_edge {
 
 typedef struct builder {
     rbl_context *ctx;
+    rbli_arena *arena; /* of all arrays */
     const double (*points)[3];
     size_t count;
     double tolerance;
@@ -48,19 +48,58 @@ typedef struct builder {
     uint32_t stamp;
 } builder;
 
+void rbli_hull_scratch_init(rbli_hull_scratch *scratch, rbl_context *ctx)
+{
+    rbli_arena_init(&scratch->results, ctx);
+    rbli_arena_init(&scratch->work, ctx);
+}
+
+void rbli_hull_scratch_free(rbli_hull_scratch *scratch)
+{
+    rbli_arena_free(&scratch->results);
+    rbli_arena_free(&scratch->work);
+}
+
+/// Makes room for `extra` more elements in one of the builder's arrays.
+static rbl_status reserve_(
+    builder *b, void **data, size_t *capacity, size_t count, size_t extra, size_t element_bytes)
+{
+    if (extra <= *capacity - count) return RBL_OK;
+    size_t grown = extra > *capacity ? count + extra : 2 * *capacity;
+    void *moved = rbli_arena_alloc(b->arena, grown, element_bytes);
+    if (!moved) return RBL_ERR_NO_MEMORY;
+    if (count) memcpy(moved, *data, count * element_bytes);
+    *data = moved;
+    *capacity = grown;
+    return RBL_OK;
+}
+
+#define reserve(b, array, extra)                                                                             \
+    reserve_((b), (void **)&(array)->data, &(array)->capacity, (array)->count, (extra), sizeof *(array)->data)
+#define push(b, array, value)                                                                                \
+    ((array)->count < (array)->capacity || reserve((b), (array), 1) == RBL_OK                                \
+            ? ((array)->data[(array)->count++] = (value), RBL_OK)                                            \
+            : RBL_ERR_NO_MEMORY)
+
+/// The rare case of signed_distance, where rounding hides the sign.
+static __attribute__((noinline)) double exact_distance(const face *f, double dx, double dy, double dz)
+{
+    rbli_i192 sum = rbli_i192_product(f->exact[0], (int64_t)dx);
+    sum = rbli_i192_add(sum, rbli_i192_product(f->exact[1], (int64_t)dy));
+    sum = rbli_i192_add(sum, rbli_i192_product(f->exact[2], (int64_t)dz));
+    return rbli_i192_to_double(sum) * f->offset_scale;
+}
+
 /// normal · (point − corner): the sign is exact, the magnitude right to the last bits; in units of distance.
-static double signed_distance(const builder *b, const face *f, int32_t point)
+static inline double signed_distance(const builder *b, const face *f, int32_t point)
 {
     const double *p = b->points[point], *a = f->corner;
     double d[3] = {p[0] - a[0], p[1] - a[1], p[2] - a[2]};
     double t[3] = {f->normal[0] * d[0], f->normal[1] * d[1], f->normal[2] * d[2]};
     double distance = t[0] + t[1] + t[2];
     double bound = 1e-15 * (fabs(t[0]) + fabs(t[1]) + fabs(t[2]));
-    if (distance > bound || distance < -bound) return distance;
-    rbli_i192 sum = rbli_i192_product(f->exact[0], (int64_t)d[0]);
-    sum = rbli_i192_add(sum, rbli_i192_product(f->exact[1], (int64_t)d[1]));
-    sum = rbli_i192_add(sum, rbli_i192_product(f->exact[2], (int64_t)d[2]));
-    return rbli_i192_to_double(sum) * f->offset_scale;
+    if (fabs(distance) > bound) return distance;
+    return exact_distance(f, d[0], d[1], d[2]);
 }
 
 /// The same, rounded: off by less than `noise`.
@@ -104,7 +143,7 @@ static void set_plane(const builder *b, face *f)
 static rbl_status add_face(builder *b, int32_t v0, int32_t v1, int32_t v2, int32_t *index)
 {
     bool is_full = b->faces.count == b->faces.capacity;
-    if (is_full && rbli_array_reserve(b->ctx, &b->faces, 1) != RBL_OK) return RBL_ERR_NO_MEMORY;
+    if (is_full && reserve(b, &b->faces, 1) != RBL_OK) return RBL_ERR_NO_MEMORY;
     *index = (int32_t)b->faces.count;
     face *f = &b->faces.data[b->faces.count++];
     f->vertex[0] = v0, f->vertex[1] = v1, f->vertex[2] = v2;
@@ -130,7 +169,7 @@ static rbl_status put_outside(builder *b, int32_t point, int32_t index, double d
     }
     if (f->queued) return RBL_OK;
     f->queued = true;
-    return rbli_array_push(b->ctx, &b->queue, index);
+    return push(b, &b->queue, index);
 }
 
 /// Puts a point on the list of the first of the faces that it is in front of. One in front of none is inside,
@@ -218,7 +257,7 @@ static void find_simplex(const builder *b, int32_t simplex[4], int *rank)
 
 static int edge_from(const face *f, int32_t from)
 {
-    return f->vertex[0] == from ? 0 : f->vertex[1] == from ? 1 : 2;
+    return (f->vertex[1] == from) + 2 * (f->vertex[2] == from); /* any of them: a branch would be a guess */
 }
 
 static rbl_status make_simplex(builder *b, const int32_t s[4])
@@ -249,7 +288,7 @@ static rbl_status find_horizon(builder *b, int32_t first, int32_t point)
     b->stack.count = 0;
     b->horizon.count = 0;
     b->faces.data[first].visit = b->stamp;
-    RBL_TRY(rbli_array_push(b->ctx, &b->stack, first));
+    RBL_TRY(push(b, &b->stack, first));
     for (size_t i = 0; i < b->stack.count; i++) {
         int32_t here = b->stack.data[i];
         for (int k = 0; k < 3; k++) {
@@ -259,12 +298,12 @@ static rbl_status find_horizon(builder *b, int32_t first, int32_t point)
             if (g->visit == b->stamp) continue;
             if (signed_distance(b, g, point) > 0) {
                 g->visit = b->stamp;
-                RBL_TRY(rbli_array_push(b->ctx, &b->stack, other));
+                RBL_TRY(push(b, &b->stack, other));
                 continue;
             }
             horizon_edge edge = {
                 f->vertex[k], f->vertex[(k + 1) % 3], other, edge_from(g, f->vertex[(k + 1) % 3])};
-            RBL_TRY(rbli_array_push(b->ctx, &b->horizon, edge));
+            RBL_TRY(push(b, &b->horizon, edge));
         }
     }
 done:
@@ -300,7 +339,7 @@ static rbl_status add_point(builder *b, int32_t first)
         b->faces.data[index].neighbor[1] = after;
         b->faces.data[after].neighbor[2] = index;
     }
-    RBL_TRY(rbli_array_reserve(b->ctx, &b->stack, new_count));
+    RBL_TRY(reserve(b, &b->stack, new_count));
     size_t visible_count = b->stack.count;
     int32_t *fresh = b->stack.data + visible_count;
     for (size_t i = 0; i < new_count; i++)
@@ -330,7 +369,7 @@ static rbl_status look_around(builder *b, int32_t first, int32_t point, int32_t 
     b->stamp++;
     b->stack.count = 0;
     b->faces.data[first].visit = b->stamp;
-    RBL_TRY(rbli_array_push(b->ctx, &b->stack, first));
+    RBL_TRY(push(b, &b->stack, first));
     for (size_t i = 0; i < b->stack.count && i < MOST_LOOKS; i++)
         for (int k = 0; k < 3; k++) {
             int32_t other = b->faces.data[b->stack.data[i]].neighbor[k];
@@ -340,7 +379,7 @@ static rbl_status look_around(builder *b, int32_t first, int32_t point, int32_t 
             double d = rounded_distance(b, f, point);
             if (d <= 0) continue;
             if (d > *distance) *distance = d, *best = other;
-            RBL_TRY(rbli_array_push(b->ctx, &b->stack, other));
+            RBL_TRY(push(b, &b->stack, other));
         }
 done:
     return status;
@@ -351,8 +390,8 @@ static rbl_status settle(builder *b)
 {
     rbl_status status = RBL_OK;
     for (size_t i = 0; b->rough && i < b->faces.count; i++) {
-        int32_t p = b->faces.data[i].near;
-        if (!b->faces.data[i].alive) continue;
+        int32_t p = b->faces.data[i].near; /* none where the face is not alive */
+        if (p < 0) continue;
         b->faces.data[i].near = -1;
         for (int32_t next; p >= 0; p = next) {
             int32_t best;
@@ -394,46 +433,53 @@ static rbl_status prepare(builder *b)
 {
     rbl_status status = RBL_OK;
     size_t expected = 8 + 2 * (b->count < 256 ? b->count : 256);
-    RBL_TRY_ALLOC(b->next_point = rbli_alloc(b->ctx, b->count, sizeof *b->next_point));
-    RBL_TRY_ALLOC(b->face_from = rbli_alloc(b->ctx, b->count, sizeof *b->face_from));
-    RBL_TRY_ALLOC(b->from_stamp = rbli_calloc(b->ctx, b->count, sizeof *b->from_stamp));
-    RBL_TRY(rbli_array_reserve(b->ctx, &b->faces, expected));
-    RBL_TRY(rbli_array_reserve(b->ctx, &b->queue, expected));
-    RBL_TRY(rbli_array_reserve(b->ctx, &b->stack, 64));
-    RBL_TRY(rbli_array_reserve(b->ctx, &b->horizon, 64));
+    RBL_TRY(reserve(b, &b->faces, expected));
+    RBL_TRY_ALLOC(b->next_point = rbli_arena_alloc(b->arena, b->count, sizeof *b->next_point));
+    RBL_TRY_ALLOC(b->face_from = rbli_arena_alloc(b->arena, b->count, sizeof *b->face_from));
+    RBL_TRY_ALLOC(b->from_stamp = rbli_arena_alloc(b->arena, b->count, sizeof *b->from_stamp));
+    memset(b->from_stamp, 0, b->count * sizeof *b->from_stamp);
+    RBL_TRY(reserve(b, &b->queue, expected));
+    RBL_TRY(reserve(b, &b->stack, 64));
+    RBL_TRY(reserve(b, &b->horizon, 64));
 done:
     return status;
 }
 
-static rbl_status collect(builder *b, rbli_exact_hull *out)
+/// The faces that are alive, in the order in which they were made.
+static rbl_status collect(builder *b, rbli_arena *results, rbli_exact_hull *out)
 {
+    rbl_status status = RBL_OK;
     size_t count = 0;
-    int32_t *new_index = rbli_alloc(b->ctx, b->faces.count, sizeof *new_index);
-    if (!new_index) return RBL_ERR_NO_MEMORY;
-    for (size_t i = 0; i < b->faces.count; i++)
-        new_index[i] = b->faces.data[i].alive ? (int32_t)count++ : -1;
-    out->faces = rbli_alloc(b->ctx, count, sizeof *out->faces);
-    out->face_count = out->faces ? count : 0;
-    for (size_t i = 0; out->faces && i < b->faces.count; i++) {
-        if (new_index[i] < 0) continue;
-        const face *f = &b->faces.data[i];
-        rbli_exact_face *to = &out->faces[new_index[i]];
+    int32_t *new_index = NULL, *alive = NULL;
+    RBL_TRY_ALLOC(new_index = rbli_arena_alloc(b->arena, b->faces.count, sizeof *new_index));
+    RBL_TRY_ALLOC(alive = rbli_arena_alloc(b->arena, b->faces.count, sizeof *alive));
+    for (size_t i = 0; i < b->faces.count; i++) { /* which are is anyone's guess: no branch on it */
+        new_index[i] = (int32_t)count;
+        alive[count] = (int32_t)i;
+        count += b->faces.data[i].alive;
+    }
+    RBL_TRY_ALLOC(out->faces = rbli_arena_alloc(results, count, sizeof *out->faces));
+    out->face_count = count;
+    for (size_t i = 0; i < count; i++) {
+        const face *f = &b->faces.data[alive[i]];
+        rbli_exact_face *to = &out->faces[i];
         for (int k = 0; k < 3; k++) {
             to->vertex[k] = f->vertex[k];
             to->neighbor[k] = new_index[f->neighbor[k]];
             to->normal[k] = f->normal[k];
         }
     }
-    rbli_free(b->ctx, new_index);
-    return out->faces ? RBL_OK : RBL_ERR_NO_MEMORY;
+done:
+    return status;
 }
 
-rbl_status rbli_exact_hull_build(
-    rbl_context *ctx, const double (*points)[3], size_t count, double tolerance, rbli_exact_hull *out)
+rbl_status rbli_exact_hull_build(rbl_context *ctx, rbli_hull_scratch *scratch, const double (*points)[3],
+    size_t count, double tolerance, rbli_exact_hull *out)
 {
     rbl_status status = RBL_OK;
     rbli_exact_hull hull = {0};
     builder b = {.ctx = ctx,
+        .arena = &scratch->work,
         .points = points,
         .count = count,
         .tolerance = tolerance,
@@ -443,16 +489,10 @@ rbl_status rbli_exact_hull_build(
         RBL_TRY(prepare(&b));
         RBL_TRY(make_simplex(&b, hull.simplex));
         RBL_TRY(add_points(&b));
-        RBL_TRY(collect(&b, &hull));
+        RBL_TRY(collect(&b, &scratch->results, &hull));
     }
     *out = hull;
 done:
-    rbli_free(ctx, b.faces.data);
-    rbli_free(ctx, b.queue.data);
-    rbli_free(ctx, b.stack.data);
-    rbli_free(ctx, b.horizon.data);
-    rbli_free(ctx, b.next_point);
-    rbli_free(ctx, b.face_from);
-    rbli_free(ctx, b.from_stamp);
+    rbli_arena_clear(&scratch->work);
     return status;
 }

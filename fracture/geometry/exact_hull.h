@@ -3,7 +3,7 @@
 
 /// The convex hull of points with integer coordinates, every decision exact.
 
-#include "fracture/base/context.h"
+#include "fracture/base/alloc.h"
 
 /// Coordinates are integers of at most this magnitude.
 #define RBLI_EXACT_HULL_LIMIT 0x1p49
@@ -15,11 +15,22 @@ typedef struct rbli_exact_face {
     double normal[3];    /* unit, outward, right to the last bits */
 } rbli_exact_face;
 
+/// Memory that one hull after the other uses, for one thread at a time: threads that share an allocator wait for one
+/// another with each block that they take or free, and a hull takes dozens.
+typedef struct rbli_hull_scratch {
+    rbli_arena results; /* of rbli_exact_hull_build, and what its caller puts there: rewound by the caller */
+    rbli_arena work;    /* for rbli_exact_hull_build alone */
+} rbli_hull_scratch;
+
+/// @param ctx outlives it
+void rbli_hull_scratch_init(rbli_hull_scratch *scratch, rbl_context *ctx);
+void rbli_hull_scratch_free(rbli_hull_scratch *scratch); /* one of zeroes is fine */
+
 typedef struct rbli_exact_hull {
     int rank; /* affine rank of the points: 0 one point, 1 collinear, 2 flat; 3: `faces` hold the hull */
     int32_t simplex[4]; /* rank + 1 points far apart */
     rbli_exact_face
-        *faces; /* [face_count] closed, weakly convex, no face without area; freed by the caller */
+        *faces; /* [face_count] closed, weakly convex, no face without area; of scratch->results */
     size_t face_count;
 } rbli_exact_hull;
 
@@ -30,7 +41,7 @@ typedef struct rbli_exact_hull {
 /// @param tolerance a distance; the points count as flat, collinear or one below it
 /// @return RBL_OK · RBL_ERR_NO_MEMORY · RBL_ERR_CANCELLED
 /// Threads: reentrant. Deterministic. Cost: O(n log n) expected.
-rbl_status rbli_exact_hull_build(
-    rbl_context *ctx, const double (*points)[3], size_t count, double tolerance, rbli_exact_hull *out);
+rbl_status rbli_exact_hull_build(rbl_context *ctx, rbli_hull_scratch *scratch, const double (*points)[3],
+    size_t count, double tolerance, rbli_exact_hull *out);
 
 #endif

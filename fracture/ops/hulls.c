@@ -15,6 +15,12 @@ rbli_leaf_hull_options rbli_leaf_hull_default_options(void)
         .decompose = rbli_decompose_default_options()};
 }
 
+/// Memory of one worker: threads that take it from the allocator for each hull wait for one another.
+typedef struct hull_maker {
+    rbli_hull_scratch scratch;
+    rbli_arena made; /* arrays of hulls */
+} hull_maker;
+
 typedef struct hull_jobs {
     const rbl_collection *collection;
     const int32_t *bones;
@@ -22,7 +28,9 @@ typedef struct hull_jobs {
     const int32_t (*faces)[3];
     const int32_t *geometry, *vertex_start, *vertex_count, *face_start, *face_count;
     const rbli_leaf_hull_options *options;
-    rbli_hull *single;   /* [bone count of the job list] of pieces with one hull: no list for each */
+    hull_maker *makers; /* [maker_count] one for each worker */
+    size_t maker_count;
+    rbli_hull *single;   /* [bone count of the job list] of pieces with one hull, with arrays of makers */
     rbli_hull_set *sets; /* [the same] */
 } hull_jobs;
 
@@ -44,17 +52,34 @@ static rbl_status decompose(rbl_context *ctx, const hull_jobs *jobs, int32_t g, 
     return status;
 }
 
-static rbl_status make_hulls(rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
+static rbl_status make_single(
+    rbl_context *ctx, const hull_jobs *jobs, int32_t g, hull_maker *maker, rbli_hull *out)
 {
-    (void)block;
-    (void)worker;
-    const hull_jobs *jobs = user;
+    rbl_status status = RBL_OK;
+    rbli_hull hull;
+    double(*points)[3];
+    int32_t(*triangles)[3];
+    RBL_TRY(rbli_convex_hull_in(ctx, &maker->scratch, jobs->positions + jobs->vertex_start[g],
+        (size_t)jobs->vertex_count[g], &jobs->options->hull, &hull));
+    RBL_TRY_ALLOC(points = rbli_arena_alloc(&maker->made, hull.point_count, sizeof *points));
+    RBL_TRY_ALLOC(triangles = rbli_arena_alloc(&maker->made, hull.triangle_count, sizeof *triangles));
+    memcpy(points, hull.points, hull.point_count * sizeof *points);
+    memcpy(triangles, hull.triangles, hull.triangle_count * sizeof *triangles);
+    *out = hull;
+    out->points = points;
+    out->triangles = triangles;
+done:
+    return status;
+}
+
+static rbl_status make_hulls_with(
+    rbl_context *ctx, const hull_jobs *jobs, size_t begin, size_t end, hull_maker *maker)
+{
     for (size_t i = begin; i < end; i++) {
         int32_t bone = jobs->bones[i], g = jobs->geometry[bone];
         rbl_status status;
         if (jobs->options->decompose.max_hulls == 1) {
-            status = rbli_convex_hull(ctx, jobs->positions + jobs->vertex_start[g],
-                (size_t)jobs->vertex_count[g], &jobs->options->hull, &jobs->single[i]);
+            status = make_single(ctx, jobs, g, maker, &jobs->single[i]);
             if (status == RBL_OK) jobs->sets[i] = (rbli_hull_set){&jobs->single[i], 1};
         } else {
             status = decompose(ctx, jobs, g, &jobs->sets[i]);
@@ -68,14 +93,41 @@ static rbl_status make_hulls(rbl_context *ctx, size_t begin, size_t end, size_t 
     return RBL_OK;
 }
 
-static void free_hulls(rbl_context *ctx, hull_jobs *jobs, size_t count)
+static rbl_status make_hulls(rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
 {
-    for (size_t i = 0; jobs->single && jobs->sets && i < count; i++) {
-        if (jobs->sets[i].hulls == &jobs->single[i])
-            rbli_hull_free(ctx, &jobs->single[i]);
-        else
-            rbli_hull_set_free(ctx, &jobs->sets[i]);
+    (void)block;
+    const hull_jobs *jobs = user;
+    hull_maker own = jobs->makers[worker]; /* on the thread's stack: makers share cache lines */
+    rbl_status status = make_hulls_with(ctx, jobs, begin, end, &own);
+    jobs->makers[worker] = own;
+    return status;
+}
+
+static rbl_status prepare_jobs(rbl_context *ctx, hull_jobs *jobs, size_t count)
+{
+    rbl_status status = RBL_OK;
+    size_t worker_count = (size_t)rbli_worker_count(ctx);
+    RBL_TRY_ALLOC(jobs->makers = rbli_calloc(ctx, worker_count, sizeof *jobs->makers));
+    jobs->maker_count = worker_count;
+    for (size_t i = 0; i < worker_count; i++) {
+        rbli_hull_scratch_init(&jobs->makers[i].scratch, ctx);
+        rbli_arena_init(&jobs->makers[i].made, ctx);
     }
+    RBL_TRY_ALLOC(jobs->single = rbli_calloc(ctx, count, sizeof *jobs->single));
+    RBL_TRY_ALLOC(jobs->sets = rbli_calloc(ctx, count, sizeof *jobs->sets));
+done:
+    return status;
+}
+
+static void free_jobs(rbl_context *ctx, hull_jobs *jobs, size_t count)
+{
+    for (size_t i = 0; jobs->sets && i < count; i++)
+        if (jobs->sets[i].hulls != &jobs->single[i]) rbli_hull_set_free(ctx, &jobs->sets[i]);
+    for (size_t i = 0; i < jobs->maker_count; i++) {
+        rbli_hull_scratch_free(&jobs->makers[i].scratch);
+        rbli_arena_free(&jobs->makers[i].made);
+    }
+    rbli_free(ctx, jobs->makers);
     rbli_free(ctx, jobs->single);
     rbli_free(ctx, jobs->sets);
 }
@@ -187,8 +239,7 @@ rbl_status rbli_create_leaf_hulls(
         .options = options};
     RBL_TRY(choose_bones(ctx, in, options, &bones, &count));
     jobs.bones = bones;
-    RBL_TRY_ALLOC(jobs.single = rbli_calloc(ctx, count, sizeof *jobs.single));
-    RBL_TRY_ALLOC(jobs.sets = rbli_calloc(ctx, count, sizeof *jobs.sets));
+    RBL_TRY(prepare_jobs(ctx, &jobs, count));
     size_t grain = options->decompose.max_hulls == 1 ? HULL_GRAIN : 1;
     RBL_TRY(rbli_parallel_for(ctx, count, grain, make_hulls, &jobs));
     RBL_TRY(rbli_collection_copy(ctx, in, &copy));
@@ -197,7 +248,7 @@ rbl_status rbli_create_leaf_hulls(
     *out = copy;
     copy = NULL;
 done:
-    free_hulls(ctx, &jobs, count);
+    free_jobs(ctx, &jobs, count);
     rbli_free(ctx, bones);
     rbli_collection_release(copy);
     return status;

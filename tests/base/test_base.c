@@ -17,7 +17,7 @@ static void allocation_checks_overflow(void **state)
     finish_context(ctx);
 }
 
-static void arena_rewinds_to_its_mark(void **state)
+static void arena_rewinds_to_its_mark_and_empties(void **state)
 {
     (void)state;
     rbl_context *ctx = make_context(1);
@@ -31,7 +31,15 @@ static void arena_rewinds_to_its_mark(void **state)
     rbli_arena_rewind(&arena, mark);
     assert_int_equal(first[99], 7);
     assert_int_equal((uintptr_t)rbli_arena_alloc(&arena, 1, 1) % 16, 0);
+    rbli_arena_clear(&arena);
+    size_t kept = rbli_allocator_bytes(ctx->allocator);
+    for (int i = 0; i < 1000; i++) {
+        assert_non_null(rbli_arena_alloc(&arena, 1000, 1));
+        rbli_arena_clear(&arena);
+    }
+    assert_int_equal(rbli_allocator_bytes(ctx->allocator), kept);
     rbli_arena_free(&arena);
+    rbli_arena_clear(&arena);
     finish_context(ctx);
 }
 
@@ -159,7 +167,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(allocation_checks_overflow),
-        cmocka_unit_test(arena_rewinds_to_its_mark),
+        cmocka_unit_test(arena_rewinds_to_its_mark_and_empties),
         cmocka_unit_test(philox_gives_the_published_vectors),
         cmocka_unit_test(random_doubles_are_uniform),
         cmocka_unit_test(parallel_loop_visits_each_element_once),

@@ -59,6 +59,8 @@ static void grids_of_any_size_are_exact(void **state)
     (void)state;
     rbl_context *ctx = make_context(1);
     rbli_rng rng = rbli_rng_make(11, RBLI_RNG_TEST, 0);
+    rbli_hull_scratch scratch;
+    rbli_hull_scratch_init(&scratch, ctx);
     for (int round = 0; round < 400; round++) {
         double points[200][3];
         size_t count = 4 + rbli_rng_below(&rng, 196);
@@ -69,13 +71,14 @@ static void grids_of_any_size_are_exact(void **state)
             for (int k = 0; k < 3; k++)
                 points[i][k] = (double)rbli_rng_below(&rng, sides[k]) - (double)(sides[k] / 2);
         rbli_exact_hull hull;
-        assert_ok(ctx, rbli_exact_hull_build(ctx, (const double(*)[3])points, count, 0, &hull));
+        assert_ok(ctx, rbli_exact_hull_build(ctx, &scratch, (const double(*)[3])points, count, 0, &hull));
         if (hull.rank == 3) {
             assert_true(hull.face_count >= 4);
             check((const double(*)[3])points, count, &hull, 0);
         }
-        rbli_free(ctx, hull.faces);
+        rbli_arena_clear(&scratch.results);
     }
+    rbli_hull_scratch_free(&scratch);
     finish_context(ctx);
 }
 
@@ -85,6 +88,8 @@ static void tolerance_bounds_what_is_left_out(void **state)
     (void)state;
     rbl_context *ctx = make_context(1);
     rbli_rng rng = rbli_rng_make(12, RBLI_RNG_TEST, 0);
+    rbli_hull_scratch scratch;
+    rbli_hull_scratch_init(&scratch, ctx);
     const double size = 0x1p36, rough = 900, tolerance = 1125;
     for (int round = 0; round < 60; round++) {
         double points[600][3];
@@ -98,11 +103,13 @@ static void tolerance_bounds_what_is_left_out(void **state)
                 points[i][k] = (i >> k & 1 ? 1 : -1) * size / 2;
         }
         rbli_exact_hull hull;
-        assert_ok(ctx, rbli_exact_hull_build(ctx, (const double(*)[3])points, count, tolerance, &hull));
+        assert_ok(
+            ctx, rbli_exact_hull_build(ctx, &scratch, (const double(*)[3])points, count, tolerance, &hull));
         assert_true(hull.face_count < 300);
         check((const double(*)[3])points, count, &hull, tolerance + 32);
-        rbli_free(ctx, hull.faces);
+        rbli_arena_clear(&scratch.results);
     }
+    rbli_hull_scratch_free(&scratch);
     finish_context(ctx);
 }
 
