@@ -597,21 +597,49 @@ static rbl_status finish(const work *w, rbli_hull *out)
 
 /* ---- fewer vertices, from outside ---- */
 
+typedef double pair __attribute__((vector_size(16)));
+typedef int64_t pair_flags __attribute__((vector_size(16)));
+
+/// Two facets of the exact hull, of the same kind as `outer.planes`. Of an odd number the last one is there twice.
+typedef struct facet_pair {
+    pair plane[4];
+    pair in_space; /* how long a step across it is in space */
+} facet_pair;
+
 /// A vertex of the outer hull, and how far it is beyond the facets of the exact one.
 typedef struct outer_vertex {
     double position[3], beyond; /* in the grid */
     double excess;              /* in space */
-    size_t plane;               /* the facet it is farthest beyond */
 } outer_vertex;
 
 /// Half-spaces normal · x ≤ offset in grid coordinates, and the vertices of their intersection.
 typedef struct outer {
-    double (*planes)[4];
-    size_t plane_count;
-    outer_vertex *vertices;
+    double (*planes)[4]; /* [plane_capacity] */
+    size_t plane_count, plane_capacity;
+    outer_vertex *vertices; /* [2 · plane_capacity] */
     size_t vertex_count;
+    outer_vertex *before; /* the same, of all planes but the last, measured */
+    size_t before_count;
     double center[3]; /* inside all of them */
 } outer;
+
+/// Room for a plane more and the vertices that it makes.
+static rbl_status reserve_plane(const work *w, outer *o)
+{
+    enum { FIRST_CAPACITY = 64 };
+    rbl_status status = RBL_OK;
+    outer grown = *o;
+    if (o->plane_count < o->plane_capacity) return RBL_OK;
+    grown.plane_capacity = o->plane_capacity ? 2 * o->plane_capacity : FIRST_CAPACITY;
+    RBL_TRY_ALLOC(grown.planes = take_memory(w, grown.plane_capacity, sizeof *grown.planes));
+    RBL_TRY_ALLOC(grown.vertices = take_memory(w, 2 * grown.plane_capacity, sizeof *grown.vertices));
+    RBL_TRY_ALLOC(grown.before = take_memory(w, 2 * grown.plane_capacity, sizeof *grown.before));
+    if (o->plane_count) memcpy(grown.planes, o->planes, o->plane_count * sizeof *o->planes);
+    if (o->before_count) memcpy(grown.before, o->before, o->before_count * sizeof *o->before);
+    *o = grown;
+done:
+    return status;
+}
 
 static bool meet(const double *a, const double *b, const double *c, double out[3])
 {
@@ -626,17 +654,27 @@ static bool meet(const double *a, const double *b, const double *c, double out[3
     return isfinite(out[0]) && isfinite(out[1]) && isfinite(out[2]);
 }
 
+/// Rounding makes several of one point.
+static bool is_known(const outer *o, const double x[3])
+{
+    const double same = 0x1p18;
+    for (size_t i = 0; i < o->vertex_count; i++) {
+        const double *y = o->vertices[i].position;
+        double d = fabs(y[0] - x[0]);
+        if (d < same && d + fabs(y[1] - x[1]) + fabs(y[2] - x[2]) < same) return true;
+    }
+    return false;
+}
+
 /// The vertices of an intersection of half-spaces are the facets of the hull of the dual points normal /
 /// offset.
 /// @return RBL_OK; `*good` false when rounding spoilt it
 static rbl_status outer_vertices(const work *w, outer *o, bool *good)
 {
     rbl_status status = RBL_OK;
-    rbl_context *ctx = w->ctx;
     rbli_arena_mark mark = rbli_arena_get_mark(&w->scratch->results);
     double(*dual)[3] = NULL, diagonal;
-    outer_vertex *points = NULL;
-    rbli_exact_hull hull = {0};
+    rbli_exact_hull hull;
     grid g;
     *good = false;
     RBL_TRY_ALLOC(dual = take_memory(w, o->plane_count, sizeof *dual));
@@ -650,10 +688,9 @@ static rbl_status outer_vertices(const work *w, outer *o, bool *good)
     choose_grid((const double(*)[3])dual, o->plane_count, NULL, &g, &diagonal);
     for (size_t i = 0; i < o->plane_count; i++)
         to_grid(&g, dual[i], dual[i]);
-    RBL_TRY(rbli_exact_hull_build(ctx, w->scratch, (const double(*)[3])dual, o->plane_count, 4, &hull));
+    RBL_TRY(rbli_exact_hull_build(w->ctx, w->scratch, (const double(*)[3])dual, o->plane_count, 4, &hull));
     if (hull.rank < 3) goto done;
-    RBL_TRY_ALLOC(points = rbli_alloc(ctx, hull.face_count, sizeof *points));
-    size_t count = 0;
+    o->vertex_count = 0;
     for (size_t f = 0; f < hull.face_count; f++) {
         /* The same three planes in the same order give the same bits again. */
         int32_t v[3], least = 0;
@@ -663,29 +700,20 @@ static rbl_status outer_vertices(const work *w, outer *o, bool *good)
             v[c] = hull.faces[f].vertex[(least + c) % 3];
         double x[3];
         if (!meet(o->planes[v[0]], o->planes[v[1]], o->planes[v[2]], x)) goto done;
-        bool known = false;
-        for (size_t i = 0; i < count && !known; i++) {
-            const double *y = points[i].position;
-            known = fabs(y[0] - x[0]) + fabs(y[1] - x[1]) + fabs(y[2] - x[2]) < 0x1p18;
-        }
-        if (!known) memcpy(points[count++].position, x, sizeof x);
+        if (!is_known(o, x)) copy_point(o->vertices[o->vertex_count++].position, x);
     }
-    rbli_free(ctx, o->vertices);
-    o->vertices = points;
-    o->vertex_count = count;
-    points = NULL;
     *good = true;
 done:
-    rbli_free(ctx, points);
     rbli_arena_rewind(&w->scratch->results, mark);
     return status;
 }
 
-/// For each facet of the exact hull its plane in grid coordinates and how long a step across it is in space.
-static void facet_planes(const work *w, double (*planes)[4], double *in_space)
+static void facet_planes(const work *w, facet_pair *facets)
 {
+    size_t count = w->hull.face_count;
     double most = fmin(w->g.step[0], fmin(w->g.step[1], w->g.step[2]));
-    for (size_t f = 0; f < w->hull.face_count; f++) {
+    for (size_t f = 0; f < count; f++) {
+        facet_pair *to = &facets[f / 2];
         const double *n = w->hull.faces[f].normal;
         double offset = -HUGE_VAL, length = 0;
         for (int c = 0; c < 3; c++) {
@@ -695,43 +723,75 @@ static void facet_planes(const work *w, double (*planes)[4], double *in_space)
         for (int k = 0; k < 3; k++) {
             double part = n[k] * (most / w->g.step[k]);
             length += part * part;
-            planes[f][k] = n[k];
+            to->plane[k][f % 2] = n[k];
         }
-        planes[f][3] = offset;
-        in_space[f] = most / sqrt(length);
+        to->plane[3][f % 2] = offset;
+        to->in_space[f % 2] = most / sqrt(length);
+        if (f + 1 < count || f % 2) continue;
+        for (int k = 0; k < 4; k++)
+            to->plane[k][1] = to->plane[k][0];
+        to->in_space[1] = to->in_space[0];
     }
 }
 
-/// The facet plane that an outer vertex is farthest beyond.
-static void measure_vertex(
-    const double x[3], double (*planes)[4], const double *in_space, size_t plane_count, outer_vertex *out)
+static pair distances(const facet_pair *facets, const double x[3])
 {
-    *out = (outer_vertex){.position = {x[0], x[1], x[2]}};
-    for (size_t f = 0; f < plane_count; f++) {
-        double d = planes[f][0] * x[0] + planes[f][1] * x[1] + planes[f][2] * x[2] - planes[f][3];
-        if (d > out->beyond) out->beyond = d, out->plane = f;
-        out->excess = fmax(out->excess, d * in_space[f]);
+    const pair *p = facets->plane;
+    return p[0] * x[0] + p[1] * x[1] + p[2] * x[2] - p[3];
+}
+
+static pair larger_pair(pair a, pair b)
+{
+    pair_flags second = b > a;
+    return (pair)((second & (pair_flags)b) | (~second & (pair_flags)a));
+}
+
+static void measure_vertex(const facet_pair *facets, size_t facet_count, outer_vertex *v)
+{
+    pair beyond = {0}, excess = {0};
+    for (size_t i = 0; i < (facet_count + 1) / 2; i++) {
+        pair d = distances(&facets[i], v->position);
+        beyond = larger_pair(beyond, d);
+        excess = larger_pair(excess, d * facets[i].in_space);
     }
+    v->beyond = beyond[0] > beyond[1] ? beyond[0] : beyond[1];
+    v->excess = excess[0] > excess[1] ? excess[0] : excess[1];
 }
 
 /// Measures the vertices that were not there before and returns the farthest one.
-static const outer_vertex *measure_vertices(
-    outer *o, const outer *before, double (*planes)[4], const double *in_space, size_t plane_count)
+static const outer_vertex *measure_vertices(outer *o, const facet_pair *facets, size_t facet_count)
 {
     const outer_vertex *worst = &o->vertices[0];
+    size_t old = 0; /* most are in the same order as before */
     for (size_t i = 0; i < o->vertex_count; i++) {
         outer_vertex *v = &o->vertices[i];
-        size_t old = 0;
-        while (old < before->vertex_count &&
-               memcmp(before->vertices[old].position, v->position, sizeof v->position) != 0)
-            old++;
-        if (old < before->vertex_count)
-            *v = before->vertices[old];
+        size_t looks = 0;
+        for (; looks < o->before_count; looks++, old++) {
+            if (old >= o->before_count) old = 0;
+            const double *y = o->before[old].position;
+            if (y[0] == v->position[0] && memcmp(y, v->position, sizeof v->position) == 0) break;
+        }
+        if (looks < o->before_count)
+            *v = o->before[old++];
         else
-            measure_vertex(v->position, planes, in_space, plane_count, v);
+            measure_vertex(facets, facet_count, v);
         if (v->beyond > worst->beyond) worst = v;
     }
     return worst;
+}
+
+/// Adds the plane of the facet that a vertex is farthest beyond.
+static rbl_status add_plane(const work *w, const outer_vertex *v, const facet_pair *facets, outer *o)
+{
+    size_t f = 0;
+    while (f + 1 < w->hull.face_count && distances(&facets[f / 2], v->position)[f % 2] != v->beyond)
+        f++;
+    rbl_status status = reserve_plane(w, o);
+    if (status != RBL_OK) return status;
+    for (int k = 0; k < 4; k++)
+        o->planes[o->plane_count][k] = facets[f / 2].plane[k][f % 2];
+    o->plane_count++;
+    return RBL_OK;
 }
 
 static void box_planes(const work *w, outer *o)
@@ -757,45 +817,40 @@ static void box_planes(const work *w, outer *o)
 static rbl_status simplify(const work *w, const rbli_hull_options *options, work *simple, double *excess)
 {
     rbl_status status = RBL_OK;
-    rbl_context *ctx = w->ctx;
     size_t most = (size_t)options->max_vertices, facet_count = w->hull.face_count;
-    double(*planes)[4] = NULL, *in_space = NULL;
-    outer o = {0}, best = {0};
-    RBL_TRY_ALLOC(planes = take_memory(w, facet_count, sizeof *planes));
-    RBL_TRY_ALLOC(in_space = take_memory(w, facet_count, sizeof *in_space));
-    RBL_TRY_ALLOC(o.planes = rbli_alloc(ctx, most + 8, sizeof *o.planes));
-    facet_planes(w, planes, in_space);
+    facet_pair *facets = NULL;
+    outer o = {0};
+    RBL_TRY_ALLOC(facets = take_memory(w, (facet_count + 1) / 2, sizeof *facets));
+    RBL_TRY(reserve_plane(w, &o));
+    facet_planes(w, facets);
     box_planes(w, &o);
     for (;;) {
         bool good;
-        if (rbli_cancelled(ctx)) RBL_TRY(RBL_ERR_CANCELLED);
+        if (rbli_cancelled(w->ctx)) RBL_TRY(RBL_ERR_CANCELLED);
         RBL_TRY(outer_vertices(w, &o, &good));
         if (!good || o.vertex_count > most) break;
-        const outer_vertex *worst = measure_vertices(&o, &best, planes, in_space, facet_count);
-        rbli_free(ctx, best.vertices);
-        best.vertices = o.vertices;
-        best.vertex_count = o.vertex_count;
-        o.vertices = NULL;
+        const outer_vertex *worst = measure_vertices(&o, facets, facet_count);
+        outer_vertex *free_vertices = o.before;
+        o.before = o.vertices;
+        o.before_count = o.vertex_count;
+        o.vertices = free_vertices;
         *excess = 0;
-        for (size_t i = 0; i < best.vertex_count; i++)
-            *excess = fmax(*excess, best.vertices[i].excess);
+        for (size_t i = 0; i < o.before_count; i++)
+            *excess = fmax(*excess, o.before[i].excess);
         if (worst->beyond <= exact_tolerance || *excess <= options->simplification_threshold ||
             o.plane_count >= most)
             break;
-        memcpy(o.planes[o.plane_count++], planes[worst->plane], sizeof *planes);
+        RBL_TRY(add_plane(w, worst, facets, &o));
     }
-    if (!best.vertices) {
+    if (!o.before_count) {
         status = RBL_ERR_INTERNAL;
         goto done;
     }
-    simple->count = best.vertex_count;
-    RBL_TRY_ALLOC(simple->space = take_memory(w, best.vertex_count, sizeof *simple->space));
-    for (size_t i = 0; i < best.vertex_count; i++)
-        from_grid(&w->g, best.vertices[i].position, simple->space[i]);
+    simple->count = o.before_count;
+    RBL_TRY_ALLOC(simple->space = take_memory(w, simple->count, sizeof *simple->space));
+    for (size_t i = 0; i < simple->count; i++)
+        from_grid(&w->g, o.before[i].position, simple->space[i]);
 done:
-    rbli_free(ctx, o.planes);
-    rbli_free(ctx, o.vertices);
-    rbli_free(ctx, best.vertices);
     return status;
 }
 
