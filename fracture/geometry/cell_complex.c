@@ -3,6 +3,7 @@
 #include "fracture/geometry/complex_edit.h"
 
 #include <math.h>
+#include <stdatomic.h>
 
 #include "fracture/base/threads.h"
 
@@ -295,39 +296,73 @@ void rbli_facet_list_take(rbli_facet_list *list, rbli_cell_complex *complex)
 
 /* Packing */
 
+typedef struct pack_job {
+    rbli_cell_complex *k;
+    atomic_uchar *vertex_used, *cell_used; /* by vertex, by cell */
+    int32_t *vertex, *cell;                /* new numbers of those used */
+} pack_job;
+
+static rbl_status mark_used(rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
+{
+    (void)ctx;
+    (void)block;
+    (void)worker;
+    const pack_job *job = user;
+    const rbli_cell_complex *k = job->k;
+    for (int32_t i = k->facet_start[begin]; i < k->facet_start[end]; i++)
+        atomic_store_explicit(&job->vertex_used[k->facet_vertices[i]], 1, memory_order_relaxed);
+    for (size_t f = begin; f < end; f++)
+        for (int side = 0; side < 2; side++)
+            if (k->facet_cells[f][side] >= 0)
+                atomic_store_explicit(&job->cell_used[k->facet_cells[f][side]], 1, memory_order_relaxed);
+    return RBL_OK;
+}
+
+static rbl_status renumber(rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
+{
+    (void)ctx;
+    (void)block;
+    (void)worker;
+    const pack_job *job = user;
+    rbli_cell_complex *k = job->k;
+    for (int32_t i = k->facet_start[begin]; i < k->facet_start[end]; i++)
+        k->facet_vertices[i] = job->vertex[k->facet_vertices[i]];
+    for (size_t f = begin; f < end; f++)
+        for (int side = 0; side < 2; side++)
+            if (k->facet_cells[f][side] >= 0) k->facet_cells[f][side] = job->cell[k->facet_cells[f][side]];
+    return RBL_OK;
+}
+
 rbl_status rbli_complex_pack(rbl_context *ctx, rbli_cell_complex *k)
 {
+    enum { GRAIN = 8192 };
     rbl_status status = RBL_OK;
-    int32_t *vertex = NULL, *cell = NULL;
-    size_t entry_count = k->facet_count ? (size_t)k->facet_start[k->facet_count] : 0, vertices = 0, cells = 0;
-    RBL_TRY_ALLOC(vertex = rbli_calloc(ctx, k->vertex_count, sizeof *vertex));
-    RBL_TRY_ALLOC(cell = rbli_calloc(ctx, k->cell_count, sizeof *cell));
-    for (size_t i = 0; i < entry_count; i++)
-        vertex[k->facet_vertices[i]] = 1;
-    for (size_t f = 0; f < k->facet_count; f++)
-        for (int side = 0; side < 2; side++)
-            if (k->facet_cells[f][side] >= 0) cell[k->facet_cells[f][side]] = 1;
+    pack_job job = {.k = k};
+    size_t vertices = 0, cells = 0;
+    RBL_TRY_ALLOC(job.vertex_used = rbli_calloc(ctx, k->vertex_count, 1));
+    RBL_TRY_ALLOC(job.cell_used = rbli_calloc(ctx, k->cell_count, 1));
+    RBL_TRY_ALLOC(job.vertex = rbli_alloc(ctx, k->vertex_count, sizeof *job.vertex));
+    RBL_TRY_ALLOC(job.cell = rbli_alloc(ctx, k->cell_count, sizeof *job.cell));
+    RBL_TRY(rbli_parallel_for(ctx, k->facet_count, GRAIN, mark_used, &job));
     for (size_t v = 0; v < k->vertex_count; v++) {
-        if (!vertex[v]) continue;
+        if (!job.vertex_used[v]) continue;
         memmove(k->vertices[vertices], k->vertices[v], sizeof k->vertices[v]);
-        vertex[v] = (int32_t)vertices++;
+        job.vertex[v] = (int32_t)vertices++;
     }
     for (size_t c = 0; c < k->cell_count; c++) {
-        if (!cell[c]) continue;
+        if (!job.cell_used[c]) continue;
         k->cell_site[cells] = k->cell_site[c];
         if (k->cell_point) memmove(k->cell_point[cells], k->cell_point[c], sizeof k->cell_point[c]);
-        cell[c] = (int32_t)cells++;
+        job.cell[c] = (int32_t)cells++;
     }
-    for (size_t i = 0; i < entry_count; i++)
-        k->facet_vertices[i] = vertex[k->facet_vertices[i]];
-    for (size_t f = 0; f < k->facet_count; f++)
-        for (int side = 0; side < 2; side++)
-            if (k->facet_cells[f][side] >= 0) k->facet_cells[f][side] = cell[k->facet_cells[f][side]];
+    RBL_TRY(rbli_parallel_for(ctx, k->facet_count, GRAIN, renumber, &job));
     k->vertex_count = vertices;
     k->cell_count = cells;
 done:
-    rbli_free(ctx, vertex);
-    rbli_free(ctx, cell);
+    rbli_free(ctx, job.vertex_used);
+    rbli_free(ctx, job.cell_used);
+    rbli_free(ctx, job.vertex);
+    rbli_free(ctx, job.cell);
     return status;
 }
 

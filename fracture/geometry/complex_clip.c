@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "fracture/base/threads.h"
+#include "fracture/geometry/radix_sort.h"
 
 /// A new vertex on an edge that crosses the wall.
 typedef struct crossing {
@@ -41,7 +42,8 @@ typedef struct clipper {
     RBLI_ARRAY(work_facet) work;
     RBLI_ARRAY(int32_t) pool;
     RBLI_ARRAY(int32_t) loop;
-    RBLI_ARRAY(wall_edge) edges;
+    RBLI_ARRAY(wall_edge) edges, sorted;
+    RBLI_ARRAY(rbli_keyed) by_cell;
     RBLI_ARRAY(int32_t) successor; /* per vertex: where the trail of a cell's wall goes next */
     RBLI_ARRAY(int32_t) place;
 } clipper;
@@ -227,10 +229,42 @@ static int compare_wall_edges(const void *x, const void *y)
     return a->use - b->use;
 }
 
-/// Removes edges that meet their reverse; the rest of each cell is a set of closed trails.
-static void cancel_wall_edges(clipper *c)
+/// Sorts wall edges by cell, then by vertices: few have the same cell.
+static rbl_status sort_wall_edges(clipper *c)
 {
-    if (c->edges.count) qsort(c->edges.data, c->edges.count, sizeof *c->edges.data, compare_wall_edges);
+    enum { FEW = 32 };
+    rbl_status status = RBL_OK;
+    size_t count = c->edges.count;
+    wall_edge *edges = c->edges.data;
+    RBL_TRY(rbli_array_reserve(c->ctx, &c->by_cell, 2 * count));
+    RBL_TRY(rbli_array_reserve(c->ctx, &c->sorted, count));
+    for (size_t i = 0; i < count; i++)
+        c->by_cell.data[i] = (rbli_keyed){(uint64_t)edges[i].cell, (int32_t)i};
+    RBL_TRY(rbli_radix_sort_polled(c->ctx, c->by_cell.data, c->by_cell.data + count, count));
+    for (size_t i = 0; i < count; i++)
+        c->sorted.data[i] = edges[c->by_cell.data[i].index];
+    for (size_t i = 0, end; i < count; i = end) {
+        wall_edge *of_cell = c->sorted.data + i;
+        for (end = i + 1; end < count && c->sorted.data[end].cell == of_cell->cell; end++) {
+        }
+        if (end - i > FEW) qsort(of_cell, end - i, sizeof *of_cell, compare_wall_edges);
+        for (size_t j = 1; j < end - i && end - i <= FEW; j++) {
+            wall_edge edge = of_cell[j];
+            size_t at = j;
+            for (; at > 0 && compare_wall_edges(&edge, &of_cell[at - 1]) < 0; at--)
+                of_cell[at] = of_cell[at - 1];
+            of_cell[at] = edge;
+        }
+    }
+    memcpy(edges, c->sorted.data, count * sizeof *edges);
+done:
+    return status;
+}
+
+/// Removes edges that meet their reverse; the rest of each cell is a set of closed trails.
+static rbl_status cancel_wall_edges(clipper *c)
+{
+    rbl_status status = c->edges.count ? sort_wall_edges(c) : RBL_OK;
     size_t kept = 0;
     for (size_t i = 0; i < c->edges.count;) {
         size_t j = i;
@@ -251,6 +285,7 @@ static void cancel_wall_edges(clipper *c)
         i = j;
     }
     c->edges.count = kept;
+    return status;
 }
 
 /// Closes one cell: follows its trails backwards, since the wall facet runs against them, and cuts them into
@@ -304,7 +339,7 @@ static rbl_status clip_wall(clipper *c)
     unsigned bit = 1u << (2 * c->axis + c->side);
     for (size_t f = 0; f < c->work.count; f++)
         if (c->work.data[f].walls & bit && c->work.data[f].count) RBL_TRY(clip_facet(c, f));
-    cancel_wall_edges(c);
+    RBL_TRY(cancel_wall_edges(c));
     size_t old = c->successor.count, extra = k->vertex_count - old;
     RBL_TRY(rbli_array_reserve(c->ctx, &c->successor, extra));
     RBL_TRY(rbli_array_reserve(c->ctx, &c->place, extra));
@@ -437,6 +472,8 @@ done:
     rbli_free(ctx, c.border_cell);
     rbli_free(ctx, c.loop.data);
     rbli_free(ctx, c.edges.data);
+    rbli_free(ctx, c.sorted.data);
+    rbli_free(ctx, c.by_cell.data);
     rbli_free(ctx, c.successor.data);
     rbli_free(ctx, c.place.data);
     return status;

@@ -4,6 +4,7 @@
 #include "fracture/geometry/complex_edit.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "fracture/base/threads.h"
 
@@ -174,16 +175,18 @@ static int threshold_exponent(uint64_t present, int least_gap)
     return best;
 }
 
-/// Sets the thresholds; false if nothing is small.
-static rbl_status set_thresholds(contraction *c, bool *any)
+/// Marks the facets with something small, which most complexes have none of.
+static rbl_status find_small(contraction *c, bool *any)
 {
-    rbli_cell_complex *k = c->k;
-    rbl_status status = rbli_parallel_for(c->ctx, k->facet_count, 4096, mark_small, c);
-    if (status != RBL_OK) return status;
-    *any = false;
-    for (size_t f = 0; f < k->facet_count && !*any; f++)
-        *any = c->small[f];
-    if (!*any) return RBL_OK;
+    rbl_status status = rbli_parallel_for(c->ctx, c->k->facet_count, 4096, mark_small, c);
+    *any = status == RBL_OK && memchr(c->small, 1, c->k->facet_count);
+    return status;
+}
+
+/// Sets the thresholds of all vertices.
+static rbl_status set_thresholds(contraction *c)
+{
+    const rbli_cell_complex *k = c->k;
     double limit = ldexp(c->extent, TOP);
     reset_roots(c);
     uint64_t *present = rbli_calloc(c->ctx, k->vertex_count, sizeof *present);
@@ -669,11 +672,13 @@ rbl_status rbli_complex_contract(
         .extent = options->extent};
     bool again = false;
     if (changed) *changed = false;
-    RBL_TRY_ALLOC(c.parent = rbli_alloc(ctx, complex->vertex_count, sizeof *c.parent));
-    RBL_TRY_ALLOC(c.threshold = rbli_calloc(ctx, complex->vertex_count, sizeof *c.threshold));
-    RBL_TRY_ALLOC(c.place = rbli_calloc(ctx, complex->vertex_count, sizeof *c.place));
     RBL_TRY_ALLOC(c.small = rbli_alloc(ctx, complex->facet_count, 1));
-    RBL_TRY(set_thresholds(&c, &again));
+    RBL_TRY(find_small(&c, &again));
+    if (!again) goto done;
+    RBL_TRY_ALLOC(c.parent = rbli_alloc(ctx, complex->vertex_count, sizeof *c.parent));
+    RBL_TRY_ALLOC(c.threshold = rbli_alloc(ctx, complex->vertex_count, sizeof *c.threshold));
+    RBL_TRY_ALLOC(c.place = rbli_calloc(ctx, complex->vertex_count, sizeof *c.place));
+    RBL_TRY(set_thresholds(&c));
     for (int round = 0; again && round < MOST_ROUNDS; round++) {
         again = false;
         RBL_TRY(contract_edges(&c, &again));

@@ -18,33 +18,34 @@ typedef struct rbli_delaunay {
     size_t point_count; /* of the given points; the ghosts are point_count … point_count + 5: −x +x −y +y −z
                            +z */
     double ghosts[6][3];
+    double shortest; /* squared distance of two given points, neighbours; infinite without */
 } rbli_delaunay;
 
 /// The order in which points are best inserted: biased random rounds (Amenta, Choi and Rote 2003), along a Hilbert
 /// curve in each.
 /// @param points         [count][3] integers, |x| ≤ ghost_distance / 5
-/// @param order          [count] set to indices of points
-/// @param place          [count] set to the place along the curve of the point that is inserted i-th
+/// @param curve          [count] set to the indices of points along the curve
+/// @param order          [count] set to places on it, in the order of insertion
 /// @return RBL_OK · RBL_ERR_NO_MEMORY · RBL_ERR_CANCELLED
 /// Threads: reentrant, uses all of the context's. Deterministic. Cost: O(count).
 rbl_status rbli_delaunay_order(rbl_context *ctx, const double (*points)[3], size_t count,
-    double ghost_distance, int32_t *order, int32_t *place);
+    double ghost_distance, int32_t *curve, int32_t *order);
 
 /// Triangulates.
 ///
 /// Method: Bowyer–Watson with a visibility walk and exact predicates. On several threads each inserts into a region
-/// of its own; what touches the border of one is inserted later, and the regions' borders move.
+/// of its own, after the points where regions meet.
 /// @param points       [point_count][3] distinct integers, |x| ≤ ghost_distance / 5; point_count ≥ 1
 /// @param rank         [point_count] a permutation of 0 … point_count − 1: which point dominates ties
 /// @param ghost_distance  an integer ≤ 2^51
-/// @param order          [point_count] order of insertion, a permutation (rbli_delaunay_order). Nothing depends on it.
-/// @param place          [point_count] a permutation: tetrahedra are numbered by the places of their corners, the last
-///                       first; each one's corners stand in that order but for the last two in half of them. place[i]
-///                       is that of the point that is inserted i-th
+/// @param curve          [point_count] indices of points by their places, a permutation (rbli_delaunay_order):
+///                       tetrahedra are numbered by the places of their corners, the last first; each one's corners
+///                       stand in that order but for the last two in half of them
+/// @param order          [point_count] places in the order of insertion, a permutation. Nothing depends on it.
 /// @return RBL_OK · RBL_ERR_NO_MEMORY · RBL_ERR_CANCELLED · RBL_ERR_LIMIT (more than 100,000,000 points)
 /// Threads: reentrant, uses all of the context's. Deterministic. Cost: O(n log n) expected.
 rbl_status rbli_delaunay_create(rbl_context *ctx, const double (*points)[3], size_t point_count,
-    const int32_t *rank, double ghost_distance, const int32_t *order, const int32_t *place,
+    const int32_t *rank, double ghost_distance, const int32_t *curve, const int32_t *order,
     rbli_delaunay **out);
 void rbli_delaunay_destroy(rbl_context *ctx, rbli_delaunay *delaunay); /* NULL is fine */
 

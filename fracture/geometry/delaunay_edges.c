@@ -90,14 +90,14 @@ static rbl_status triangulate(neighbours *n)
 {
     rbl_status status = RBL_OK;
     const double(*sites)[3] = (const double(*)[3])n->sites;
-    int32_t *rank = NULL, *order = NULL, *place = NULL;
+    int32_t *rank = NULL, *curve = NULL, *order = NULL;
     RBL_TRY_ALLOC(rank = rbli_alloc(n->ctx, n->unique, sizeof *rank));
     RBL_TRY_ALLOC(order = rbli_alloc(n->ctx, n->unique, sizeof *order));
-    RBL_TRY_ALLOC(place = rbli_alloc(n->ctx, n->unique, sizeof *place));
-    RBL_TRY(rbli_delaunay_order(n->ctx, sites, n->unique, ghost_distance, order, place));
+    RBL_TRY_ALLOC(curve = rbli_alloc(n->ctx, n->unique, sizeof *curve));
+    RBL_TRY(rbli_delaunay_order(n->ctx, sites, n->unique, ghost_distance, curve, order));
     for (size_t i = 0; i < n->unique; i++)
         rank[i] = (int32_t)i;
-    RBL_TRY(rbli_delaunay_create(n->ctx, sites, n->unique, rank, ghost_distance, order, place, &n->delaunay));
+    RBL_TRY(rbli_delaunay_create(n->ctx, sites, n->unique, rank, ghost_distance, curve, order, &n->delaunay));
     RBL_TRY_ALLOC(n->centers = rbli_alloc(n->ctx, n->delaunay->tetrahedron_count, sizeof *n->centers));
     for (size_t t = 0; t < n->delaunay->tetrahedron_count; t++) {
         const int32_t *v = n->delaunay->tetrahedra[t].v;
@@ -116,7 +116,7 @@ static rbl_status triangulate(neighbours *n)
 done:
     rbli_free(n->ctx, rank);
     rbli_free(n->ctx, order);
-    rbli_free(n->ctx, place);
+    rbli_free(n->ctx, curve);
     return status;
 }
 

@@ -2,11 +2,12 @@
 /// (CUT.md, K).
 
 #include <math.h>
-#include <stdatomic.h>
+#include <stdlib.h>
 
 #include "fracture/base/threads.h"
 #include "fracture/geometry/complex_edit.h"
 #include "fracture/geometry/delaunay.h"
+#include "fracture/geometry/radix_sort.h"
 
 /// The integer grid: x in the source is center + x · unit in the grid.
 typedef struct grid {
@@ -24,13 +25,24 @@ typedef struct voronoi {
     int32_t *name;       /* [count] index of the site */
     double (*points)[3]; /* [count] integers */
     int32_t *rank;
-    int32_t *order, *place; /* of insertion, along a curve: delaunay.h */
+    int32_t *curve, *order; /* of points along a curve, of insertion: delaunay.h */
     bool equal;             /* two points are */
     size_t count;
     size_t merged_count, first_merged[2];
     rbli_delaunay *delaunay;
     rbli_cell_complex *k;
 } voronoi;
+
+/* fmin and fmax are calls, for the sake of NaN */
+static double lesser(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+static double greater(double a, double b)
+{
+    return a > b ? a : b;
+}
 
 static rbl_status check_arguments(rbl_context *ctx, const double (*sites)[3], size_t count,
     const double box_min[3], const double box_max[3])
@@ -56,7 +68,7 @@ static double box_distance(const voronoi *v, size_t site, bool farthest, double 
     for (int k = 0; k < 3; k++) {
         double x = v->sites[site][k] * scale, low = v->box_min[k] * scale - x,
                high = x - v->box_max[k] * scale;
-        double d = farthest ? fmax(fabs(low), fabs(high)) : fmax(0, fmax(low, high));
+        double d = farthest ? greater(fabs(low), fabs(high)) : greater(0, greater(low, high));
         sum += d * d;
     }
     return sum;
@@ -68,13 +80,13 @@ static rbl_status select_sites(voronoi *v, size_t count)
 {
     double most = 0, best = INFINITY;
     for (int k = 0; k < 3; k++)
-        most = fmax(most, fmax(fabs(v->box_min[k]), fabs(v->box_max[k])));
+        most = greater(most, greater(fabs(v->box_min[k]), fabs(v->box_max[k])));
     for (size_t i = 0; i < count; i++)
         for (int k = 0; k < 3; k++)
-            most = fmax(most, fabs(v->sites[i][k]));
+            most = greater(most, fabs(v->sites[i][k]));
     double scale = most > 1e100 ? 1e100 / most : 1; /* no overflow */
     for (size_t i = 0; i < count; i++)
-        best = fmin(best, box_distance(v, i, true, scale));
+        best = lesser(best, box_distance(v, i, true, scale));
     v->name = rbli_alloc(v->ctx, count, sizeof *v->name);
     if (!v->name) return RBL_ERR_NO_MEMORY;
     best *= 1 + 1e-9;
@@ -94,17 +106,17 @@ static void set_grid(voronoi *v)
     memcpy(high, v->box_max, sizeof high);
     for (size_t i = 0; i < v->count && v->count > 1; i++)
         for (int k = 0; k < 3; k++) {
-            low[k] = fmin(low[k], v->sites[v->name[i]][k]);
-            high[k] = fmax(high[k], v->sites[v->name[i]][k]);
+            low[k] = lesser(low[k], v->sites[v->name[i]][k]);
+            high[k] = greater(high[k], v->sites[v->name[i]][k]);
         }
     for (int k = 0; k < 3; k++)
-        half = fmax(half, high[k] / 2 - low[k] / 2);
+        half = greater(half, high[k] / 2 - low[k] / 2);
     int exponent;
     frexp(half, &exponent);
     double coarse = ldexp(1, exponent - 5), reach = 0;
     for (int k = 0; k < 3; k++) {
         g->center[k] = rint((low[k] / 2 + high[k] / 2) / coarse) * coarse;
-        reach = fmax(reach, fmax(high[k] - g->center[k], g->center[k] - low[k]));
+        reach = greater(reach, greater(high[k] - g->center[k], g->center[k] - low[k]));
     }
     double fraction = frexp(reach, &exponent); /* reach = fraction · 2^exponent */
     int bits = fraction < 0.75 ? 49 : 48;      /* 0.75 · 2^49 · 5 < 2^51 */
@@ -136,43 +148,66 @@ static int compare_points(const double a[3], const double b[3])
     return 0;
 }
 
+/// A point to be ranked; of equal ones the lower index is first.
+typedef struct ranked {
+    double x[3];
+    int32_t index;
+} ranked;
+
+static int compare_ranked(const void *a, const void *b)
+{
+    const ranked *p = a, *q = b;
+    int order = compare_points(p->x, q->x);
+    return order ? order : p->index < q->index ? -1 : p->index > q->index;
+}
+
+/// Sorts points that are equal along x, one after another in `pairs`. @param run [count] is overwritten
+static void sort_run(voronoi *v, rbli_keyed *pairs, size_t count, ranked *run)
+{
+    for (size_t i = 0; i < count; i++) {
+        memcpy(run[i].x, v->points[pairs[i].index], sizeof run[i].x);
+        run[i].index = pairs[i].index;
+    }
+    qsort(run, count, sizeof *run, compare_ranked);
+    for (size_t i = 0; i < count; i++) {
+        pairs[i].index = run[i].index;
+        v->equal |= i > 0 && compare_points(run[i - 1].x, run[i].x) == 0;
+    }
+}
+
 /// Ranks points by (x, y, z), so that ties do not depend on the order of sites and lattices are treated alike
 /// everywhere. Finds whether two points are equal.
 static rbl_status rank_points(rbl_context *ctx, voronoi *v)
 {
-    size_t n = v->count;
-    int32_t *a = rbli_alloc(ctx, n, sizeof *a), *b = rbli_alloc(ctx, n, sizeof *b);
-    if (!a || !b) {
-        rbli_free(ctx, a);
-        rbli_free(ctx, b);
-        return RBL_ERR_NO_MEMORY;
+    rbl_status status = RBL_OK;
+    size_t n = v->count, longest = 0;
+    rbli_keyed *pairs = rbli_alloc(ctx, n, sizeof *pairs), *scratch = NULL;
+    ranked *run = NULL;
+    RBL_TRY_ALLOC(pairs);
+    RBL_TRY_ALLOC(scratch = rbli_alloc(ctx, n, sizeof *scratch));
+    for (size_t i = 0; i < n; i++)
+        pairs[i] = (rbli_keyed){rbli_double_key(v->points[i][0]), (int32_t)i};
+    RBL_TRY(rbli_radix_sort_polled(ctx, pairs, scratch, n));
+    for (size_t i = 0, end; i < n; i = end) {
+        for (end = i + 1; end < n && pairs[end].key == pairs[i].key; end++) {
+        }
+        longest = end - i > longest ? end - i : longest;
+    }
+    if (longest > 1) RBL_TRY_ALLOC(run = rbli_alloc(ctx, longest, sizeof *run));
+    v->equal = false;
+    for (size_t i = 0, end; i < n; i = end) {
+        for (end = i + 1; end < n && pairs[end].key == pairs[i].key; end++) {
+        }
+        if (end - i > 1) sort_run(v, pairs + i, end - i, run);
+        RBL_TRY(rbli_poll(ctx, i));
     }
     for (size_t i = 0; i < n; i++)
-        a[i] = (int32_t)i;
-    for (size_t width = 1; width < n; width *= 2) { /* merge sort, stable */
-        for (size_t begin = 0; begin < n; begin += 2 * width) {
-            size_t middle = begin + width < n ? begin + width : n,
-                   end = middle + width < n ? middle + width : n;
-            size_t i = begin, j = middle, out = begin;
-            while (i < middle && j < end)
-                b[out++] = compare_points(v->points[a[j]], v->points[a[i]]) < 0 ? a[j++] : a[i++];
-            while (i < middle)
-                b[out++] = a[i++];
-            while (j < end)
-                b[out++] = a[j++];
-        }
-        int32_t *t = a;
-        a = b;
-        b = t;
-    }
-    v->equal = false;
-    for (size_t i = 0; i < n; i++) {
-        v->rank[a[i]] = (int32_t)i;
-        v->equal |= i > 0 && compare_points(v->points[a[i - 1]], v->points[a[i]]) == 0;
-    }
-    rbli_free(ctx, a);
-    rbli_free(ctx, b);
-    return RBL_OK;
+        v->rank[pairs[i].index] = (int32_t)i;
+done:
+    rbli_free(ctx, pairs);
+    rbli_free(ctx, scratch);
+    rbli_free(ctx, run);
+    return status;
 }
 
 static rbl_status rank_or_order(
@@ -184,7 +219,7 @@ static rbl_status rank_or_order(
     voronoi *v = user;
     for (size_t job = begin; job < end && status == RBL_OK; job++)
         status = job ? rbli_delaunay_order(ctx, (const double(*)[3])v->points, v->count,
-                           v->grid.ghost_distance, v->order, v->place)
+                           v->grid.ghost_distance, v->curve, v->order)
                      : rank_points(ctx, v);
     return status;
 }
@@ -270,40 +305,6 @@ done:
     return status;
 }
 
-typedef struct closeness {
-    const voronoi *v;
-    atomic_bool found;
-} closeness;
-
-static rbl_status close_range(
-    rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
-{
-    (void)ctx;
-    (void)block;
-    (void)worker;
-    closeness *c = user;
-    const voronoi *v = c->v;
-    double limit = merge_distance(v) * merge_distance(v);
-    bool found = false;
-    for (size_t t = begin; t < end; t++) {
-        const int32_t *p = v->delaunay->tetrahedra[t].v;
-        for (int i = 0; i < 4; i++)
-            for (int j = 0; j < i; j++)
-                found |= p[i] < (int32_t)v->count && p[j] < (int32_t)v->count &&
-                         squared_distance(v->points[p[i]], v->points[p[j]]) < limit;
-    }
-    if (found) atomic_store(&c->found, true);
-    return RBL_OK;
-}
-
-static rbl_status find_close_sites(voronoi *v, bool *found)
-{
-    closeness c = {.v = v};
-    rbl_status status = rbli_parallel_for(v->ctx, v->delaunay->tetrahedron_count, 8192, close_range, &c);
-    *found = atomic_load(&c.found);
-    return status;
-}
-
 /// Triangulates, after merging what is too close: neighbours in the triangulation tell, so ordinary sites
 /// cost nothing.
 static rbl_status triangulate(voronoi *v)
@@ -312,17 +313,15 @@ static rbl_status triangulate(voronoi *v)
     RBL_TRY(sort_points(v));
     if (!v->equal) {
         RBL_TRY(rbli_delaunay_create(v->ctx, (const double(*)[3])v->points, v->count, v->rank,
-            v->grid.ghost_distance, v->order, v->place, &v->delaunay));
-        bool close;
-        RBL_TRY(find_close_sites(v, &close));
-        if (!close) return RBL_OK;
+            v->grid.ghost_distance, v->curve, v->order, &v->delaunay));
+        if (!(v->delaunay->shortest < merge_distance(v) * merge_distance(v))) return RBL_OK;
         rbli_delaunay_destroy(v->ctx, v->delaunay);
         v->delaunay = NULL;
     }
     RBL_TRY(merge_sites(v));
     RBL_TRY(sort_points(v));
     RBL_TRY(rbli_delaunay_create(v->ctx, (const double(*)[3])v->points, v->count, v->rank,
-        v->grid.ghost_distance, v->order, v->place, &v->delaunay));
+        v->grid.ghost_distance, v->curve, v->order, &v->delaunay));
 done:
     return status;
 }
@@ -359,11 +358,12 @@ static rbl_status compute_vertices(
 /// The edges of a tetrahedron with the other two vertices, even permutations.
 static const uint8_t edge_corners[6][4] = {
     {0, 1, 2, 3}, {0, 2, 3, 1}, {0, 3, 1, 2}, {1, 2, 0, 3}, {1, 3, 2, 0}, {2, 3, 0, 1}};
-static const uint8_t edge_number[4][4] = {{0, 0, 1, 2}, {0, 0, 3, 4}, {1, 3, 0, 5}, {2, 4, 5, 0}};
+/// The edge between the corners other than two.
+static const uint8_t opposite_edge[4][4] = {{0, 5, 4, 3}, {5, 0, 2, 1}, {4, 2, 0, 0}, {3, 1, 0, 0}};
 
 static int index_of(const int32_t list[4], int32_t value)
 {
-    return list[0] == value ? 0 : list[1] == value ? 1 : list[2] == value ? 2 : 3;
+    return (list[1] == value) + 2 * (list[2] == value) + 3 * (list[3] == value); /* no branches to foresee */
 }
 
 /// The facets of a run of tetrahedra: those of edges that no tetrahedron before the run has.
@@ -390,14 +390,8 @@ static bool collect_ring(const ring_job *job, size_t begin, size_t end, int32_t 
     *count = 0;
     do {
         const rbli_tetrahedron *tet = &tets[current];
-        int i = -1, j = 0;
-        for (int s = 0; s < 4; s++)
-            if (s != cross && s != kept) {
-                if (i < 0) i = s;
-                j = s;
-            }
         if ((size_t)current >= begin && (size_t)current < end)
-            job->done[current] |= (uint8_t)(1 << edge_number[i][j]);
+            job->done[current] |= (uint8_t)(1 << opposite_edge[cross][kept]);
         lowest &= current >= first;
         if (*count < capacity) ring[*count] = current;
         ++*count;
@@ -641,19 +635,41 @@ done:
     return status;
 }
 
+typedef struct wall_job {
+    const voronoi *v;
+    uint8_t *walls; /* [vertex_count] */
+} wall_job;
+
+/// The number of walls that each vertex lies on.
+static rbl_status count_walls(
+    rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
+{
+    (void)ctx;
+    (void)block;
+    (void)worker;
+    const wall_job *job = user;
+    const grid *g = &job->v->grid;
+    for (size_t i = begin; i < end; i++) {
+        const double *x = job->v->k->vertices[i];
+        int walls = 0;
+        for (int k = 0; k < 3; k++)
+            walls += (x[k] == g->box_min[k]) | (x[k] == g->box_max[k]);
+        job->walls[i] = (uint8_t)walls;
+    }
+    return RBL_OK;
+}
+
 /// Contracts what the walls have cut too small, by rounding alone: the rest was decided before.
 static rbl_status contract_at_walls(voronoi *v, bool *changed)
 {
     rbl_status status = RBL_OK;
     uint8_t *walls = NULL, *caution = NULL;
     size_t count = v->k->vertex_count;
-    RBL_TRY_ALLOC(walls = rbli_calloc(v->ctx, count, 1));
+    RBL_TRY_ALLOC(walls = rbli_alloc(v->ctx, count, 1));
     RBL_TRY_ALLOC(caution = rbli_alloc(v->ctx, count, 1));
     memset(caution, 2, count);
-    for (size_t i = 0; i < count; i++)
-        for (int k = 0; k < 3; k++)
-            walls[i] +=
-                v->k->vertices[i][k] == v->grid.box_min[k] || v->k->vertices[i][k] == v->grid.box_max[k];
+    wall_job job = {v, walls};
+    RBL_TRY(rbli_parallel_for(v->ctx, count, 8192, count_walls, &job));
     rbli_contract_options options = {
         .extent = v->grid.extent, .wall_count = walls, .at_walls_only = true, .caution = caution};
     RBL_TRY(rbli_complex_contract(v->ctx, v->k, &options, changed));
@@ -693,8 +709,8 @@ static bool box_is_lost(const voronoi *v)
 {
     double least = INFINITY, most = 0;
     for (int k = 0; k < 3; k++) {
-        least = fmin(least, v->grid.box_max[k] - v->grid.box_min[k]);
-        most = fmax(most, v->grid.box_max[k] - v->grid.box_min[k]);
+        least = lesser(least, v->grid.box_max[k] - v->grid.box_min[k]);
+        most = greater(most, v->grid.box_max[k] - v->grid.box_min[k]);
     }
     return most < ldexp(v->grid.extent, -36) || least < ldexp(v->grid.extent, -44);
 }
@@ -724,8 +740,8 @@ rbl_status rbli_voronoi_complex(rbl_context *ctx, const double (*sites)[3], size
     RBL_TRY(select_sites(&v, site_count));
     RBL_TRY_ALLOC(v.points = rbli_alloc(ctx, v.count, sizeof *v.points));
     RBL_TRY_ALLOC(v.rank = rbli_alloc(ctx, v.count, sizeof *v.rank));
+    RBL_TRY_ALLOC(v.curve = rbli_alloc(ctx, v.count, sizeof *v.curve));
     RBL_TRY_ALLOC(v.order = rbli_alloc(ctx, v.count, sizeof *v.order));
-    RBL_TRY_ALLOC(v.place = rbli_alloc(ctx, v.count, sizeof *v.place));
     set_grid(&v);
     if (v.count > 1 && box_is_lost(&v)) {
         keep_nearest(&v);
@@ -745,7 +761,7 @@ done:
     rbli_free(ctx, v.name);
     rbli_free(ctx, v.points);
     rbli_free(ctx, v.rank);
+    rbli_free(ctx, v.curve);
     rbli_free(ctx, v.order);
-    rbli_free(ctx, v.place);
     return status;
 }

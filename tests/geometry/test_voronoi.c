@@ -229,12 +229,12 @@ static void the_triangulation_does_not_depend_on_the_order_of_insertion(void **s
     (void)state;
     rbl_context *ctx = make_context(1);
     static double points[FAMILY_MOST_SITES][3];
-    static int32_t rank[FAMILY_MOST_SITES], order[FAMILY_MOST_SITES], place[FAMILY_MOST_SITES];
+    static int32_t rank[FAMILY_MOST_SITES], curve[FAMILY_MOST_SITES], order[FAMILY_MOST_SITES];
     for (int family = 0; family < FAMILY_COUNT; family++) {
         if (family == 22 || family == 23 || family == 32) continue; /* equal points, or far ones */
         make_family(family, 3, 0, &set);
         for (size_t i = 0; i < set.count; i++) {
-            rank[i] = order[i] = place[i] = (int32_t)i;
+            rank[i] = curve[i] = order[i] = (int32_t)i;
             for (int k = 0; k < 3; k++)
                 points[i][k] = rint(set.sites[i][k] * 0x1p20) * (family % 2 ? 1 : 0x1p26);
         }
@@ -245,7 +245,7 @@ static void the_triangulation_does_not_depend_on_the_order_of_insertion(void **s
         if (equal) continue;
         rbli_delaunay *first = NULL;
         assert_ok(ctx, rbli_delaunay_create(
-                           ctx, (const double(*)[3])points, set.count, rank, 0x1p51, order, place, &first));
+                           ctx, (const double(*)[3])points, set.count, rank, 0x1p51, curve, order, &first));
         check_triangulation(first);
         int32_t(*expected)[4] = canonical(first);
         rbli_rng rng = rbli_rng_make(9, RBLI_RNG_TEST, (uint64_t)family);
@@ -258,7 +258,7 @@ static void the_triangulation_does_not_depend_on_the_order_of_insertion(void **s
             }
             rbli_delaunay *other = NULL;
             assert_ok(ctx, rbli_delaunay_create(ctx, (const double(*)[3])points, set.count, rank, 0x1p51,
-                               order, place, &other));
+                               curve, order, &other));
             assert_int_equal(first->tetrahedron_count, other->tetrahedron_count);
             int32_t(*found)[4] = canonical(other);
             assert_memory_equal(expected, found, first->tetrahedron_count * sizeof *found);
@@ -300,7 +300,7 @@ static void threads_make_the_same_triangulation(void **state)
 {
     (void)state;
     static double points[6000][3];
-    static int32_t rank[6000], order[6000], place[6000];
+    static int32_t rank[6000], curve[6000], order[6000];
     static const int thread_counts[] = {2, 3, 8};
     for (int kind = 0; kind < 6; kind++) {
         size_t count = make_many(kind, points);
@@ -309,14 +309,14 @@ static void threads_make_the_same_triangulation(void **state)
         rbl_context *one = make_context(1);
         rbli_delaunay *expected = NULL;
         const double(*p)[3] = (const double(*)[3])points;
-        assert_ok(one, rbli_delaunay_order(one, p, count, 0x1p51, order, place));
-        assert_ok(one, rbli_delaunay_create(one, p, count, rank, 0x1p51, order, place, &expected));
+        assert_ok(one, rbli_delaunay_order(one, p, count, 0x1p51, curve, order));
+        assert_ok(one, rbli_delaunay_create(one, p, count, rank, 0x1p51, curve, order, &expected));
         check_triangulation(expected);
         for (size_t t = 0; t < sizeof thread_counts / sizeof *thread_counts; t++) {
             rbl_context *many = make_context(thread_counts[t]);
             rbli_pool_set_core_count(many->pool, thread_counts[t]);
             rbli_delaunay *found = NULL;
-            assert_ok(many, rbli_delaunay_create(many, p, count, rank, 0x1p51, order, place, &found));
+            assert_ok(many, rbli_delaunay_create(many, p, count, rank, 0x1p51, curve, order, &found));
             assert_int_equal(expected->tetrahedron_count, found->tetrahedron_count);
             assert_memory_equal(expected->tetrahedra, found->tetrahedra,
                 found->tetrahedron_count * sizeof *found->tetrahedra);

@@ -1,0 +1,111 @@
+/// The order in which points are best inserted into a Delaunay triangulation.
+
+#include "fracture/base/alloc.h"
+#include "fracture/base/threads.h"
+#include "fracture/geometry/delaunay.h"
+#include "fracture/geometry/radix_sort.h"
+
+enum {
+    BITS = 19, /* of a coordinate */
+    LANES = 8, /* points whose keys are made together, so that compilers use vectors */
+};
+
+/// Spreads 21 bits out to every third.
+static uint64_t every_third(uint64_t x)
+{
+    x = (x | x << 32) & 0x1f00000000ffff;
+    x = (x | x << 16) & 0x1f0000ff0000ff;
+    x = (x | x << 8) & 0x100f00f00f00f00f;
+    x = (x | x << 4) & 0x10c30c30c30c30c3;
+    return (x | x << 2) & 0x1249249249249249;
+}
+
+/// Positions along a Hilbert curve (Skilling 2004, Programming the Hilbert curve; without branches).
+/// @param x coordinates, overwritten
+static void hilbert_keys(uint32_t x[3][LANES], uint64_t keys[LANES])
+{
+    for (int bit = BITS - 1; bit > 0; bit--)
+        for (int k = 0; k < 3; k++)
+            for (int i = 0; i < LANES; i++) {
+                uint32_t low = (1u << bit) - 1, set = 0u - (x[k][i] >> bit & 1);
+                uint32_t swap = (x[0][i] ^ x[k][i]) & low & ~set;
+                x[0][i] ^= swap | (low & set);
+                x[k][i] ^= swap;
+            }
+    for (int i = 0; i < LANES; i++) {
+        x[1][i] ^= x[0][i];
+        x[2][i] ^= x[1][i];
+        uint32_t fix = x[2][i] >> 1; /* each bit: whether the number of bits above it is odd */
+        for (int shift = 1; shift < BITS; shift *= 2)
+            fix ^= fix >> shift;
+        keys[i] =
+            every_third(x[0][i] ^ fix) << 2 | every_third(x[1][i] ^ fix) << 1 | every_third(x[2][i] ^ fix);
+    }
+}
+
+/// The round of a point: half of all in the last, a quarter in the one before, …
+static int round_of(uint64_t index, int round_count)
+{
+    uint64_t z = index + 0x9e3779b97f4a7c15u;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    z ^= z >> 31;
+    int level = z ? __builtin_ctzll(z) : 63;
+    return level >= round_count ? 0 : round_count - level;
+}
+
+typedef struct key_job {
+    const double (*points)[3];
+    double half_extent;
+    rbli_keyed *keys;
+} key_job;
+
+static rbl_status key_range(rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
+{
+    (void)ctx;
+    (void)block;
+    (void)worker;
+    const key_job *job = user;
+    uint32_t x[3][LANES] = {{0}};
+    uint64_t keys[LANES];
+    for (size_t i = begin; i < end; i += LANES) {
+        size_t count = end - i < LANES ? end - i : LANES;
+        for (size_t lane = 0; lane < count; lane++)
+            for (int k = 0; k < 3; k++)
+                x[k][lane] = (uint32_t)((job->points[i + lane][k] + job->half_extent) /
+                                        (2 * job->half_extent) * ((1 << BITS) - 1));
+        hilbert_keys(x, keys);
+        for (size_t lane = 0; lane < count; lane++)
+            job->keys[i + lane] = (rbli_keyed){keys[lane], (int32_t)(i + lane)};
+    }
+    return RBL_OK;
+}
+
+rbl_status rbli_delaunay_order(rbl_context *ctx, const double (*points)[3], size_t count,
+    double ghost_distance, int32_t *curve, int32_t *order)
+{
+    enum { POINTS_OF_FIRST = 64, MOST_ROUNDS = 64 };
+    rbl_status status = RBL_OK;
+    rbli_keyed *keys = NULL, *scratch = NULL;
+    int round_count = 0;
+    size_t next[MOST_ROUNDS + 1] = {0};
+    while (count >> round_count > POINTS_OF_FIRST)
+        round_count++;
+    RBL_TRY_ALLOC(keys = rbli_alloc(ctx, count, sizeof *keys));
+    RBL_TRY_ALLOC(scratch = rbli_alloc(ctx, count, sizeof *scratch));
+    key_job job = {points, ghost_distance / 5, keys};
+    RBL_TRY(rbli_parallel_for(ctx, count, 1024, key_range, &job));
+    RBL_TRY(rbli_radix_sort_polled(ctx, keys, scratch, count));
+    for (size_t i = 0; i < count; i++)
+        next[round_of(i, round_count) + 1]++;
+    for (int i = 0; i < round_count; i++)
+        next[i + 1] += next[i];
+    for (size_t i = 0; i < count; i++) {
+        curve[i] = keys[i].index;
+        order[next[round_of((uint64_t)keys[i].index, round_count)]++] = (int32_t)i;
+    }
+done:
+    rbli_free(ctx, keys);
+    rbli_free(ctx, scratch);
+    return status;
+}
