@@ -13,7 +13,7 @@
 static const double noise = 16, rough_from = 256;
 enum { MOST_LOOKS = 256 };
 
-typedef struct face {
+typedef struct rbli_hull_face {
     int32_t vertex[3], neighbor[3];
     rbli_i128 exact[3]; /* normal, not unit */
     double normal[3];   /* the same, unit */
@@ -33,7 +33,7 @@ typedef struct horizon_edge {
 
 typedef struct builder {
     rbl_context *ctx;
-    rbli_arena *arena; /* of all arrays */
+    rbli_arena *arena; /* of all arrays but the faces */
     const double (*points)[3];
     size_t count;
     double tolerance;
@@ -50,6 +50,7 @@ typedef struct builder {
 
 void rbli_hull_scratch_init(rbli_hull_scratch *scratch, rbl_context *ctx)
 {
+    *scratch = (rbli_hull_scratch){0};
     rbli_arena_init(&scratch->results, ctx);
     rbli_arena_init(&scratch->work, ctx);
 }
@@ -58,6 +59,7 @@ void rbli_hull_scratch_free(rbli_hull_scratch *scratch)
 {
     rbli_arena_free(&scratch->results);
     rbli_arena_free(&scratch->work);
+    if (scratch->faces.data) rbli_free(scratch->work.ctx, scratch->faces.data);
 }
 
 /// Makes room for `extra` more elements in one of the builder's arrays.
@@ -143,7 +145,7 @@ static void set_plane(const builder *b, face *f)
 static rbl_status add_face(builder *b, int32_t v0, int32_t v1, int32_t v2, int32_t *index)
 {
     bool is_full = b->faces.count == b->faces.capacity;
-    if (is_full && reserve(b, &b->faces, 1) != RBL_OK) return RBL_ERR_NO_MEMORY;
+    if (is_full && rbli_array_reserve(b->ctx, &b->faces, 1) != RBL_OK) return RBL_ERR_NO_MEMORY;
     *index = (int32_t)b->faces.count;
     face *f = &b->faces.data[b->faces.count++];
     f->vertex[0] = v0, f->vertex[1] = v1, f->vertex[2] = v2;
@@ -433,7 +435,7 @@ static rbl_status prepare(builder *b)
 {
     rbl_status status = RBL_OK;
     size_t expected = 8 + 2 * (b->count < 256 ? b->count : 256);
-    RBL_TRY(reserve(b, &b->faces, expected));
+    RBL_TRY(rbli_array_reserve(b->ctx, &b->faces, expected));
     RBL_TRY_ALLOC(b->next_point = rbli_arena_alloc(b->arena, b->count, sizeof *b->next_point));
     RBL_TRY_ALLOC(b->face_from = rbli_arena_alloc(b->arena, b->count, sizeof *b->face_from));
     RBL_TRY_ALLOC(b->from_stamp = rbli_arena_alloc(b->arena, b->count, sizeof *b->from_stamp));
@@ -480,6 +482,7 @@ rbl_status rbli_exact_hull_build(rbl_context *ctx, rbli_hull_scratch *scratch, c
     rbli_exact_hull hull = {0};
     builder b = {.ctx = ctx,
         .arena = &scratch->work,
+        .faces = {scratch->faces.data, 0, scratch->faces.capacity},
         .points = points,
         .count = count,
         .tolerance = tolerance,
@@ -493,6 +496,8 @@ rbl_status rbli_exact_hull_build(rbl_context *ctx, rbli_hull_scratch *scratch, c
     }
     *out = hull;
 done:
+    scratch->faces.data = b.faces.data; /* they may have been moved */
+    scratch->faces.capacity = b.faces.capacity;
     rbli_arena_clear(&scratch->work);
     return status;
 }

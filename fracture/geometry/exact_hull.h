@@ -15,11 +15,15 @@ typedef struct rbli_exact_face {
     double normal[3];    /* unit, outward, right to the last bits */
 } rbli_exact_face;
 
+struct rbli_hull_face;
+
 /// Memory that one hull after the other uses, for one thread at a time: threads that share an allocator wait for one
 /// another with each block that they take or free, and a hull takes dozens.
 typedef struct rbli_hull_scratch {
     rbli_arena results; /* of rbli_exact_hull_build, and what its caller puts there: rewound by the caller */
-    rbli_arena work;    /* for rbli_exact_hull_build alone */
+    /* For rbli_exact_hull_build alone: */
+    rbli_arena work;
+    RBLI_ARRAY(struct rbli_hull_face) faces; /* the largest array: grows in place */
 } rbli_hull_scratch;
 
 /// @param ctx outlives it
