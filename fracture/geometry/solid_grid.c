@@ -43,72 +43,124 @@ bool rbli_solid_grid_any(const rbli_solid_grid *g, const double low[3], const do
     return false;
 }
 
-/// Marks the cells within reach of a triangle's plane and box.
-static void draw_triangle(rbli_solid_grid *g, const double *const p[3], double reach)
-{
+/// A triangle's plane, and the cells of its box grown by the reach.
+typedef struct slab {
+    double normal[3], offset, most; /* a cell is near when its centre is at most so far from the plane */
     int32_t from[3], to[3];
-    double n[3], length = 0, offset = 0, cell = 1 / g->inverse;
-    for (int k = 0; k < 3; k++) {
-        int a = (k + 1) % 3, b = (k + 2) % 3;
-        from[k] = clamp_index(g, k, fmin(p[0][k], fmin(p[1][k], p[2][k])) - reach);
-        to[k] = clamp_index(g, k, fmax(p[0][k], fmax(p[1][k], p[2][k])) + reach);
-        n[k] = (p[1][a] - p[0][a]) * (p[2][b] - p[0][b]) - (p[1][b] - p[0][b]) * (p[2][a] - p[0][a]);
-        length += n[k] * n[k];
-    }
-    length = sqrt(length);
-    for (int k = 0; k < 3; k++) {
-        n[k] = length > 0 ? n[k] / length : 0;
-        offset += n[k] * p[0][k];
-    }
-    double most =
-        (reach + 0.5 * cell) * 1.7320508075688774; /* half the diagonal of a cell and the reach's box */
-    for (int32_t z = from[2]; z <= to[2]; z++)
-        for (int32_t y = from[1]; y <= to[1]; y++)
-            for (int32_t x = from[0]; x <= to[0]; x++) {
-                double height = n[0] * (g->origin[0] + (x + 0.5) * cell) +
-                                n[1] * (g->origin[1] + (y + 0.5) * cell) +
-                                n[2] * (g->origin[2] + (z + 0.5) * cell) - offset;
-                if (fabs(height) <= most) g->near[index_of(g, x, y, z)] = 1;
-            }
+} slab;
+
+/// Of the centre of a cell above the plane. It grows or falls along each axis, rounding or not.
+static double height_of(const rbli_solid_grid *g, const slab *s, int32_t x, int32_t y, int32_t z)
+{
+    double cell = 1 / g->inverse;
+    return s->normal[0] * (g->origin[0] + (x + 0.5) * cell) +
+           s->normal[1] * (g->origin[1] + (y + 0.5) * cell) +
+           s->normal[2] * (g->origin[2] + (z + 0.5) * cell) - s->offset;
 }
 
-/// What the outside reaches is 2 for a while; all else is near.
+static void choose_slab(const rbli_solid_grid *g, const double *const p[3], double reach, slab *s)
+{
+    double length = 0, cell = 1 / g->inverse;
+    for (int k = 0; k < 3; k++) {
+        int a = (k + 1) % 3, b = (k + 2) % 3;
+        s->from[k] = clamp_index(g, k, fmin(p[0][k], fmin(p[1][k], p[2][k])) - reach);
+        s->to[k] = clamp_index(g, k, fmax(p[0][k], fmax(p[1][k], p[2][k])) + reach);
+        s->normal[k] = (p[1][a] - p[0][a]) * (p[2][b] - p[0][b]) - (p[1][b] - p[0][b]) * (p[2][a] - p[0][a]);
+        length += s->normal[k] * s->normal[k];
+    }
+    length = sqrt(length);
+    s->offset = 0;
+    for (int k = 0; k < 3; k++) {
+        s->normal[k] = length > 0 ? s->normal[k] / length : 0;
+        s->offset += s->normal[k] * p[0][k];
+    }
+    s->most = (reach + 0.5 * cell) * 1.7320508075688774; /* half the diagonal of a cell and the reach's box */
+}
+
+/// Marks the cells within reach of a triangle's plane and box: of a row those between its ends when both are.
+static void draw_triangle(rbli_solid_grid *g, const double *const p[3], double reach)
+{
+    slab s;
+    choose_slab(g, p, reach, &s);
+    int32_t first = s.from[0], last = s.to[0];
+    for (int32_t z = s.from[2]; z <= s.to[2]; z++)
+        for (int32_t y = s.from[1]; y <= s.to[1]; y++) {
+            uint8_t *row = g->near + index_of(g, 0, y, z);
+            if (fabs(height_of(g, &s, first, y, z)) <= s.most &&
+                fabs(height_of(g, &s, last, y, z)) <= s.most) {
+                memset(row + first, 1, (size_t)(last - first + 1));
+                continue;
+            }
+            for (int32_t x = first; x <= last; x++)
+                if (fabs(height_of(g, &s, x, y, z)) <= s.most) row[x] = 1;
+        }
+}
+
+/* ---- what the outside reaches: 2 for a while ---- */
+
+typedef struct cell {
+    int32_t x, y, z;
+} cell;
+
+typedef RBLI_ARRAY(cell) cell_stack;
+
+/// Pushes a cell of each run of free cells begin … end − 1 of a row.
+static rbl_status push_runs(
+    rbl_context *ctx, const rbli_solid_grid *g, cell_stack *stack, cell begin, int32_t end)
+{
+    rbl_status status = RBL_OK;
+    const uint8_t *row = g->near + index_of(g, 0, begin.y, begin.z);
+    for (int32_t x = begin.x; x < end;) {
+        const uint8_t *found = memchr(row + x, 0, (size_t)(end - x));
+        if (!found) break;
+        x = (int32_t)(found - row);
+        RBL_TRY(rbli_array_push(ctx, stack, ((cell){x, begin.y, begin.z})));
+        while (x < end && !row[x])
+            x++;
+    }
+done:
+    return status;
+}
+
+/// Marks the run of free cells that a cell lies in and pushes those beside it.
+static rbl_status fill_run(rbl_context *ctx, rbli_solid_grid *g, cell_stack *stack, cell at)
+{
+    rbl_status status = RBL_OK;
+    uint8_t *row = g->near + index_of(g, 0, at.y, at.z);
+    int32_t begin = at.x, end = at.x;
+    if (row[at.x]) return RBL_OK;
+    while (begin > 0 && !row[begin - 1])
+        begin--;
+    while (end < g->size[0] && !row[end])
+        end++;
+    memset(row + begin, 2, (size_t)(end - begin));
+    if (at.y > 0) RBL_TRY(push_runs(ctx, g, stack, (cell){begin, at.y - 1, at.z}, end));
+    if (at.y + 1 < g->size[1]) RBL_TRY(push_runs(ctx, g, stack, (cell){begin, at.y + 1, at.z}, end));
+    if (at.z > 0) RBL_TRY(push_runs(ctx, g, stack, (cell){begin, at.y, at.z - 1}, end));
+    if (at.z + 1 < g->size[2]) RBL_TRY(push_runs(ctx, g, stack, (cell){begin, at.y, at.z + 1}, end));
+done:
+    return status;
+}
+
+/// Makes near what the outside does not reach, run by run.
 static rbl_status flood(rbl_context *ctx, rbli_solid_grid *g)
 {
     rbl_status status = RBL_OK;
-    size_t count = (size_t)g->size[0] * (size_t)g->size[1] * (size_t)g->size[2], depth = 0;
-    size_t *stack = rbli_alloc(ctx, count, sizeof *stack);
-    RBL_TRY_ALLOC(stack);
-    for (size_t i = 0; i < count; i++) {
-        int32_t at[3] = {(int32_t)(i % (size_t)g->size[0]),
-            (int32_t)(i / (size_t)g->size[0] % (size_t)g->size[1]),
-            (int32_t)(i / (size_t)g->size[0] / (size_t)g->size[1])};
-        bool border = false;
-        for (int k = 0; k < 3; k++)
-            border |= at[k] == 0 || at[k] == g->size[k] - 1;
-        if (!border || g->near[i]) continue;
-        g->near[i] = 2;
-        stack[depth++] = i;
-    }
-    const size_t step[3] = {1, (size_t)g->size[0], (size_t)g->size[0] * (size_t)g->size[1]};
-    while (depth > 0) {
-        size_t i = stack[--depth];
-        int32_t at[3] = {(int32_t)(i % (size_t)g->size[0]),
-            (int32_t)(i / (size_t)g->size[0] % (size_t)g->size[1]),
-            (int32_t)(i / (size_t)g->size[0] / (size_t)g->size[1])};
-        for (int k = 0; k < 3; k++)
-            for (int up = 0; up < 2; up++) {
-                if (up ? at[k] + 1 >= g->size[k] : at[k] == 0) continue;
-                size_t next = up ? i + step[k] : i - step[k];
-                if (g->near[next]) continue;
-                g->near[next] = 2;
-                stack[depth++] = next;
-            }
-    }
+    size_t count = (size_t)g->size[0] * (size_t)g->size[1] * (size_t)g->size[2];
+    int32_t last = g->size[0] - 1;
+    cell_stack stack = {0};
+    for (int32_t z = 0; z < g->size[2]; z++)
+        for (int32_t y = 0; y < g->size[1]; y++) {
+            bool border = y == 0 || y == g->size[1] - 1 || z == 0 || z == g->size[2] - 1;
+            RBL_TRY(push_runs(ctx, g, &stack, (cell){0, y, z}, border ? last + 1 : 1));
+            RBL_TRY(push_runs(ctx, g, &stack, (cell){last, y, z}, last + 1));
+            while (stack.count > 0)
+                RBL_TRY(fill_run(ctx, g, &stack, stack.data[--stack.count]));
+        }
     for (size_t i = 0; i < count; i++)
         g->near[i] = g->near[i] != 2;
 done:
-    rbli_free(ctx, stack);
+    rbli_free(ctx, stack.data);
     return status;
 }
 
