@@ -8,11 +8,11 @@
 void cut_free_state(rbl_context *ctx, cut_state *s)
 {
     void *arrays[] = {s->points, s->mesh.opposite, s->mesh.settled, s->mesh.vertex_half,
-        (void *)s->mesh.normals, s->complex.triangles, s->complex.boxes, s->complex.edges,
-        s->complex.loop_edge, s->complex.facet_triangle_start, s->complex.facet_axes, s->cut_triangles,
-        s->crossings, s->nodes, s->chains, s->bends, s->half_crossing, s->node_positions, s->node_sources,
-        s->vertex_label, s->k_winding, s->edge_node_start, s->edge_nodes, s->faces, s->caps,
-        s->facet_cap_start, s->complex_sources};
+        (void *)s->mesh.normals, s->complex.triangles, s->complex.triangle_edges, s->complex.boxes,
+        s->complex.edges, s->complex.loop_edge, s->complex.facet_triangle_start, s->complex.facet_axes,
+        s->cut_triangles, s->crossings, s->nodes, s->chains, s->bends, s->half_crossing, s->node_positions,
+        s->node_sources, s->vertex_label, s->k_winding, s->edge_node_start, s->edge_nodes, s->faces,
+        s->made_caps, s->facet_caps, s->complex_sources};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         rbli_free(ctx, arrays[i]);
     cut_point_table_free(ctx, &s->complex_points);
@@ -51,7 +51,7 @@ rbl_status cut_fill(rbl_context *ctx, void *to, int byte, size_t bytes)
 static void free_search(rbl_context *ctx, cut_state *s)
 {
     RELEASE(ctx, s->complex.boxes);
-    RELEASE(ctx, s->complex.triangles);
+    RELEASE(ctx, s->complex.triangle_edges);
     RELEASE(ctx, s->complex.loop_edge);
     RELEASE(ctx, s->mesh.settled);
     RELEASE(ctx, s->mesh.opposite);

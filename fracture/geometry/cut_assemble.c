@@ -47,7 +47,7 @@ typedef struct assembly {
     int32_t *items[2]; /* untouched triangles, faces */
     cut_cap_run *runs;
     uint8_t *cell_whole;       /* [cell_count] all of the cell is one piece */
-    int32_t *cap_piece;        /* [2 × cap_count] piece within a cell that is not whole, −1 for none */
+    int32_t *cap_piece;        /* [2 × caps' numbers] piece within a cell that is not whole, −1 for none */
     int32_t *cell_piece_count; /* [cell_count + 1] then the first piece of each cell */
     assembly_worker *workers;
     size_t worker_count;
@@ -107,15 +107,15 @@ static void share_kind(const sharing_job *job, size_t kind)
         for (size_t i = 0; i < s->face_count; i++)
             items[start[s->faces[i].label + 1]++] = (int32_t)i;
     } else {
-        const int32_t *first = s->facet_cap_start;
+        const cut_cap_range *caps = s->facet_caps;
         int32_t side_count = 2 * (int32_t)s->complex_view->facet_count;
         for (int32_t i = 0; i < side_count; i++)
-            if (first[i / 2] < first[i / 2 + 1]) start[cut_facet_cells(s, i / 2)[i % 2] + 2]++;
+            if (caps[i / 2].count) start[cut_facet_cells(s, i / 2)[i % 2] + 2]++;
         make_starts(start, cells);
         for (int32_t i = 0; i < side_count; i++)
-            if (first[i / 2] < first[i / 2 + 1])
+            if (caps[i / 2].count)
                 a->runs[start[cut_facet_cells(s, i / 2)[i % 2] + 1]++] =
-                    (cut_cap_run){2 * first[i / 2] + i % 2, first[i / 2 + 1] - first[i / 2]};
+                    (cut_cap_run){2 * caps[i / 2].first + i % 2, caps[i / 2].count};
     }
 }
 
@@ -392,7 +392,7 @@ static inline __attribute__((always_inline)) void prefetch_caps(const assembly *
 {
     if (cell >= a->state->complex_view->cell_count) return;
     for (int32_t i = a->start[2][cell]; i < a->start[2][cell + 1]; i++) {
-        const cut_cap *caps = a->state->caps + a->runs[i].first / 2;
+        const cut_facet_triangle *caps = cut_cap_at(a->state, a->runs[i].first / 2);
         __builtin_prefetch(caps);
         __builtin_prefetch(caps + a->runs[i].count - 1);
     }
@@ -590,7 +590,7 @@ static inline cap_spoke spoke_between(const double *corner, const double *end)
 
 /// @param before  the cap before this one in its facet, or NULL; then `spoke` is of that, and set to this one's
 static inline cap_measure measure_cap(
-    const cut_state *s, const cut_cap *cap, const cut_cap *before, cap_spoke *spoke)
+    const cut_state *s, const cut_facet_triangle *cap, const cut_facet_triangle *before, cap_spoke *spoke)
 {
     bool follows = before && cap->v[0] == before->v[0] && cap->v[1] == before->v[2];
     cap_spoke u = follows ? *spoke : spoke_between(cut_position(s, cap->v[0]), cut_position(s, cap->v[1]));
@@ -647,15 +647,20 @@ static rbl_status list_facet_contacts(rbl_context *ctx, const assembly *a, conta
     rbl_status status = RBL_OK;
     const cut_state *s = a->state;
     const int32_t *cells = cut_facet_cells(s, (int32_t)facet);
-    int32_t first = s->facet_cap_start[facet], end = s->facet_cap_start[facet + 1];
-    if (first == end) return RBL_OK;
+    const cut_cap_range range = s->facet_caps[facet];
+    if (range.count == 0) return RBL_OK;
+    const cut_facet_triangle *caps = cut_cap_at(s, range.first);
+    size_t beyond = (size_t)range.first < s->complex.triangle_count
+                        ? s->complex.triangle_count - (size_t)range.first
+                        : s->complex.triangle_count + s->made_cap_count - (size_t)range.first;
     bool whole = a->cell_whole[cells[0]] && a->cell_whole[cells[1]]; /* then all caps are alike */
     contact_sum sum = {-1, -1, 0, 0};
-    const cut_cap *before = NULL; /* that was measured */
+    const cut_facet_triangle *before = NULL; /* that was measured */
     cap_spoke spoke = {0};
-    for (int32_t i = first; i < end; i++) {
-        if (!whole || i == first) {
-            int32_t p = piece_of_cap(a, i, 0, cells[0]), q = piece_of_cap(a, i, 1, cells[1]);
+    for (int32_t i = 0; i < range.count; i++) {
+        if (!whole || i == 0) {
+            int32_t p = piece_of_cap(a, range.first + i, 0, cells[0]),
+                    q = piece_of_cap(a, range.first + i, 1, cells[1]);
             if (p < 0 || q < 0) continue;
             contact_sum one = {p < q ? p : q, p < q ? q : p, 0, 0};
             if (!same_contact(&sum, &one)) {
@@ -663,9 +668,9 @@ static rbl_status list_facet_contacts(rbl_context *ctx, const assembly *a, conta
                 sum = one;
             }
         }
-        if ((size_t)i + AHEAD < s->cap_count) __builtin_prefetch(cut_position(s, s->caps[i + AHEAD].v[2]));
-        cap_measure measure = measure_cap(s, &s->caps[i], before, &spoke);
-        before = &s->caps[i];
+        if ((size_t)i + AHEAD < beyond) __builtin_prefetch(cut_position(s, caps[i + AHEAD].v[2]));
+        cap_measure measure = measure_cap(s, &caps[i], before, &spoke);
+        before = &caps[i];
         sum.area += measure.area;
         sum.reach += measure.reach;
     }
@@ -865,7 +870,8 @@ rbl_status cut_assemble(rbl_context *ctx, cut_state *state, rbli_cut_result *res
     RBL_TRY(share_out(ctx, &a));
     for (int kind = 0; kind < 3; kind++)
         result->outside_dropped |= a.start[kind][cells - state->dropped_cells] < a.start[kind][cells];
-    RBL_TRY_ALLOC(a.cap_piece = rbli_alloc(ctx, 2 * state->cap_count, sizeof(int32_t)));
+    RBL_TRY_ALLOC(a.cap_piece = rbli_alloc(
+                      ctx, 2 * (state->complex.triangle_count + state->made_cap_count), sizeof(int32_t)));
     RBL_TRY_ALLOC(a.cell_whole = rbli_calloc(ctx, cells, 1));
     RBL_TRY_ALLOC(a.cell_piece_count = rbli_calloc(ctx, cells + 1, sizeof(int32_t)));
     RBL_TRY_ALLOC(a.workers = rbli_calloc(ctx, a.worker_count, sizeof *a.workers));

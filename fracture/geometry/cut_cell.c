@@ -112,7 +112,7 @@ static inline rbl_status add_triangle(
 static inline rbl_status add_caps(
     rbl_context *ctx, const cut_state *s, cut_cell *c, gathering *g, const cut_cap_run *run, bool joined)
 {
-    const cut_cap *caps = s->caps + run->first / 2;
+    const cut_facet_triangle *caps = cut_cap_at(s, run->first / 2);
     bool positive = run->first % 2;
     int32_t v[3] = {0, 0, 0}; /* local vertices of a cap as it is stored */
     for (int32_t i = 0; i < run->count; i++) {

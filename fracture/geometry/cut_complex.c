@@ -18,12 +18,19 @@ typedef struct flat_loop {
     int32_t count;
 } flat_loop;
 
+/// A facet's loop.
+typedef struct facet_loop {
+    double *at[3]; /* [2 × count] coordinates, twice one after another, so that nothing need turn back */
+    double *sides; /* [2 × count] room for a flat loop's */
+    double low[3], high[3];
+    int32_t count;
+} facet_loop;
+
 typedef struct facet_scratch {
     cut_polygon polygon;
-    flat_loop loop;
-    RBLI_ARRAY(double) flat;     /* of the loop */
-    RBLI_ARRAY(double) points;   /* the loop's as pairs */
-    RBLI_ARRAY(int32_t) corners; /* triangles of the facet, three loop positions each */
+    RBLI_ARRAY(double) coordinates; /* of the loop */
+    RBLI_ARRAY(double) points;      /* the flat loop's as pairs */
+    RBLI_ARRAY(int32_t) corners;    /* triangles of the facet, three loop positions each */
     char apart[CUT_APART_BYTES];
 } facet_scratch;
 
@@ -32,22 +39,6 @@ typedef struct builder {
     facet_scratch *workers;
     int32_t *diagonal_start; /* [blocks of facets] their first flat edge */
 } builder;
-
-/// Area normal of a loop (Newell).
-static void loop_normal(const cut_state *state, const int32_t *loop, size_t count, double normal[3])
-{
-    const double *base = state->points[state->complex.first_point + loop[0]];
-    normal[0] = normal[1] = normal[2] = 0;
-    for (size_t i = 1; i + 1 < count; i++) {
-        const double *a = state->points[state->complex.first_point + loop[i]];
-        const double *b = state->points[state->complex.first_point + loop[i + 1]];
-        double u[3] = {a[0] - base[0], a[1] - base[1], a[2] - base[2]};
-        double v[3] = {b[0] - base[0], b[1] - base[1], b[2] - base[2]};
-        normal[0] += u[1] * v[2] - u[2] * v[1];
-        normal[1] += u[2] * v[0] - u[0] * v[2];
-        normal[2] += u[0] * v[1] - u[1] * v[0];
-    }
-}
 
 typedef double pair __attribute__((vector_size(16)));
 typedef int64_t pair_flags __attribute__((vector_size(16)));
@@ -91,64 +82,90 @@ static double triangle_shape(const flat_loop *l, int32_t p, int32_t q, int32_t r
     return longest > 0 ? area / longest : 0;
 }
 
-/// Smallest height, squared and signed, of the triangles of the fan from a corner of four or more; of a long loop
-/// some height below `least` where there is one.
-static double fan_height(const flat_loop *l, int32_t apex, double least)
-{
-    pair lowest = {INFINITY, INFINITY};
-    int32_t last = apex + l->count - 3; /* first of the last two triangles */
-    for (int32_t b = apex + 1;; b = b + 2 < last ? b + 2 : last) {
-        pair ux = load_pair(l->x + b) - l->x[apex], uy = load_pair(l->y + b) - l->y[apex];
-        pair wx = load_pair(l->x + b + 1) - l->x[apex], wy = load_pair(l->y + b + 1) - l->y[apex];
-        pair area = ux * wy - uy * wx, spoke = ux * ux + uy * uy, next = wx * wx + wy * wy;
-        pair longest = max_pair(max_pair(load_pair(l->sides + b), spoke), next);
-        pair height = area * max_pair(area, -area) / longest;
-        lowest = min_pair((pair)((pair_flags)height & (longest > 0)), lowest);
-        if (b == last) break;
-        if (l->count > LONG_LOOP && cut_min(lowest[0], lowest[1]) < least) break;
-    }
-    return cut_min(lowest[0], lowest[1]);
-}
-
-/// Projects a loop, twice one after another, so that nothing that goes round need turn back; then the squared
-/// lengths of its sides.
-static rbl_status project_loop(rbl_context *ctx, const cut_state *state, facet_scratch *w,
-    const int32_t *loop, int32_t count, const int32_t axes[2])
+/// Copies a loop, and finds its box.
+static rbl_status load_loop(rbl_context *ctx, const cut_state *state, facet_scratch *w, const int32_t *loop,
+    int32_t count, facet_loop *out)
 {
     size_t twice = 2 * (size_t)count;
-    w->flat.count = 0;
-    rbl_status status = rbli_array_reserve(ctx, &w->flat, 3 * twice);
+    w->coordinates.count = 0;
+    rbl_status status = rbli_array_reserve(ctx, &w->coordinates, 4 * twice);
     if (status != RBL_OK) return status;
-    double *x = w->flat.data, *y = x + twice, *sides = y + twice;
+    double *x = w->coordinates.data, *y = x + twice, *z = y + twice;
+    const double(*points)[3] = (const double(*)[3])state->points + state->complex.first_point;
+    pair low = {INFINITY, INFINITY}, high = -low;
+    double lowest = INFINITY, highest = -INFINITY;
     for (int32_t i = 0; i < count; i++) {
-        const double *p = state->points[state->complex.first_point + loop[i]];
-        x[i] = x[i + count] = p[axes[0]];
-        y[i] = y[i + count] = p[axes[1]];
+        const double *p = points[loop[i]];
+        pair flat = load_pair(p);
+        x[i] = x[i + count] = flat[0];
+        y[i] = y[i + count] = flat[1];
+        z[i] = z[i + count] = p[2];
+        low = min_pair(low, flat);
+        high = max_pair(high, flat);
+        lowest = cut_min(lowest, p[2]);
+        highest = cut_max(highest, p[2]);
     }
-    w->loop = (flat_loop){x, y, sides, count};
-    for (int32_t i = 0; i < count; i++)
-        sides[i] = sides[i + count] = squared_distance(&w->loop, i, i + 1);
+    *out = (facet_loop){{x, y, z}, z + twice, {low[0], low[1], lowest}, {high[0], high[1], highest}, count};
     return RBL_OK;
 }
 
-/// The corner from which the lowest triangle of the fan is highest. @param height  set to the square of that
+/// Area normal of a loop (Newell).
+static void loop_normal(const facet_loop *l, double normal[3])
+{
+    const double *x = l->at[0], *y = l->at[1], *z = l->at[2];
+    double u[3] = {x[1] - x[0], y[1] - y[0], z[1] - z[0]};
+    normal[0] = normal[1] = normal[2] = 0;
+    for (int32_t i = 2; i < l->count; i++) {
+        double v[3] = {x[i] - x[0], y[i] - y[0], z[i] - z[0]};
+        normal[0] += u[1] * v[2] - u[2] * v[1];
+        normal[1] += u[2] * v[0] - u[0] * v[2];
+        normal[2] += u[0] * v[1] - u[1] * v[0];
+        memcpy(u, v, sizeof u);
+    }
+}
+
+static flat_loop flatten_loop(const facet_loop *l, const int32_t axes[2])
+{
+    flat_loop flat = {l->at[axes[0]], l->at[axes[1]], l->sides, l->count};
+    for (int32_t i = 0; i < l->count; i++)
+        l->sides[i] = l->sides[i + l->count] = squared_distance(&flat, i, i + 1);
+    return flat;
+}
+
+/// The corner, of four or more, from which the lowest triangle of the fan is highest. The fans of two corners are gone
+/// through together. @param height  set to the square of that, signed
 static int32_t best_apex(const flat_loop *l, double *height)
 {
     int32_t apex = 0, tries = l->count <= 64 ? l->count : 64;
-    *height = -INFINITY;
-    for (int32_t i = 0; i < tries; i++) {
-        double found = fan_height(l, i, *height);
-        apex = found > *height ? i : apex;
-        *height = cut_max(*height, found);
+    double best = -INFINITY;
+    for (int32_t i = 0; i < tries; i += 2) {
+        const double *x = l->x + i, *y = l->y + i, *sides = l->sides + i;
+        pair lowest = {INFINITY, INFINITY}, ax = load_pair(x), ay = load_pair(y);
+        pair ux = load_pair(x + 1) - ax, uy = load_pair(y + 1) - ay, spoke = ux * ux + uy * uy;
+        for (int32_t b = 1; b + 1 < l->count; b++) {
+            pair wx = load_pair(x + b + 1) - ax, wy = load_pair(y + b + 1) - ay, next = wx * wx + wy * wy;
+            pair area = ux * wy - uy * wx, longest = max_pair(max_pair(load_pair(sides + b), spoke), next);
+            pair found = area * max_pair(area, -area) / longest;
+            lowest = min_pair((pair)((pair_flags)found & (longest > 0)), lowest);
+            if (l->count > LONG_LOOP && cut_max(lowest[0], lowest[1]) < best) break;
+            ux = wx;
+            uy = wy;
+            spoke = next;
+        }
+        apex = lowest[0] > best ? i : apex;
+        best = cut_max(lowest[0], best);
+        if (i + 1 == tries) break;
+        apex = lowest[1] > best ? i + 1 : apex;
+        best = cut_max(lowest[1], best);
     }
+    *height = best;
     return apex;
 }
 
 /// Ears instead of the fan where that is better: then `corners` are set.
-static rbl_status try_ears(rbl_context *ctx, facet_scratch *w, double fan_shape)
+static rbl_status try_ears(rbl_context *ctx, facet_scratch *w, const flat_loop *l, double fan_shape)
 {
     rbl_status status = RBL_OK;
-    const flat_loop *l = &w->loop;
     const cut_polygon *polygon = &w->polygon;
     int32_t loop_start[2] = {0, l->count};
     double ears_shape = INFINITY;
@@ -173,22 +190,25 @@ done:
 }
 
 /// Chooses triangles for a facet: the fan whose lowest triangle is highest, or ears where no fan is good.
-/// @param size  squared, of the projected loop or more
 /// @param apex  set to the fan's corner; `corners` are set instead of it where there are any
-static rbl_status triangulate_loop(rbl_context *ctx, const cut_state *state, facet_scratch *w,
-    const int32_t *loop, int32_t count, const int32_t axes[2], double size, int32_t *apex)
+static rbl_status triangulate_loop(
+    rbl_context *ctx, facet_scratch *w, const facet_loop *loop, const int32_t axes[2], int32_t *apex)
 {
     rbl_status status = RBL_OK;
-    double height, worst_shape = INFINITY;
+    double height, size = 0, worst_shape = INFINITY;
     *apex = 0;
     w->corners.count = 0;
-    if (count == 3) return RBL_OK;
-    RBL_TRY(project_loop(ctx, state, w, loop, count, axes));
-    *apex = best_apex(&w->loop, &height);
+    if (loop->count == 3) return RBL_OK;
+    for (int i = 0; i < 2; i++) {
+        double extent = loop->high[axes[i]] - loop->low[axes[i]];
+        size += extent * extent;
+    }
+    flat_loop flat = flatten_loop(loop, axes);
+    *apex = best_apex(&flat, &height);
     bool good = height > 2 * POOR_FAN * POOR_FAN * size; /* a shape, squared, is height over side */
-    for (int32_t i = *apex + 1; i + 1 < *apex + count && !good; i++)
-        worst_shape = cut_min(worst_shape, triangle_shape(&w->loop, *apex, i, i + 1));
-    if (worst_shape < POOR_FAN) RBL_TRY(try_ears(ctx, w, worst_shape));
+    for (int32_t i = *apex + 1; i + 1 < *apex + loop->count && !good; i++)
+        worst_shape = cut_min(worst_shape, triangle_shape(&flat, *apex, i, i + 1));
+    if (worst_shape < POOR_FAN) RBL_TRY(try_ears(ctx, w, &flat, worst_shape));
 done:
     return status;
 }
@@ -201,42 +221,91 @@ static rbl_status grow_edges(rbl_context *ctx, cut_complex *k, size_t capacity)
     return RBL_OK;
 }
 
-/// Gives each pair of neighbours in a loop an edge; buckets by the smaller vertex.
+/// Edges of a vertex to larger ones: where they end, −1 for a free place, and their numbers. Most vertices have no more;
+/// further edges are in a list.
+typedef struct edge_bucket {
+    cut_flags high, edge;
+} edge_bucket;
+
+typedef struct edge_table {
+    edge_bucket *buckets; /* by the smaller vertex */
+    int32_t *further;     /* by the smaller vertex, −1 for none … */
+    int32_t *next;        /* … by edge */
+} edge_table;
+
+static inline cut_flags choose_places(cut_flags places, cut_flags a, cut_flags b)
+{
+    return (a & places) | (b & ~places);
+}
+
+/// The edge of two vertices whose bucket is full and does not hold it; `fresh` if it is new.
+static int32_t find_further(edge_table *table, cut_complex *k, int32_t low, int32_t high, int32_t fresh)
+{
+    int32_t edge = table->further[low];
+    while (edge >= 0 && k->edges[edge][1] != k->first_point + high)
+        edge = table->next[edge];
+    if (edge >= 0) return edge;
+    table->next[fresh] = table->further[low];
+    return table->further[low] = fresh;
+}
+
+/// The edge of two vertices, the next one if it is new. Which are cannot be foretold, so nothing depends on that by a
+/// branch.
+static inline int32_t edge_between(edge_table *table, cut_complex *k, int32_t u, int32_t v)
+{
+    int32_t low = u < v ? u : v, high = u < v ? v : u, fresh = (int32_t)k->edge_count;
+    edge_bucket *bucket = &table->buckets[low];
+    cut_flags wanted = {high, high, high, high}, added = {fresh, fresh, fresh, fresh};
+    int known = cut_flag_bits(bucket->high == wanted), none = -(known == 0);
+    int32_t place = __builtin_ctz((unsigned)(known | (cut_flag_bits(bucket->high) & none) | 16));
+    cut_flags here = (cut_flags){0, 1, 2, 3} == (cut_flags){place, place, place, place};
+    bucket->high = choose_places(here, wanted, bucket->high);
+    bucket->edge = choose_places(here & (cut_flags){none, none, none, none}, added, bucket->edge);
+    int32_t edge = place < 4 ? bucket->edge[place] : find_further(table, k, low, high, fresh);
+    k->edges[fresh][0] = k->first_point + low;
+    k->edges[fresh][1] = k->first_point + high;
+    k->edge_count += edge == fresh;
+    return edge;
+}
+
+static rbl_status make_edge_table(
+    rbl_context *ctx, const cut_complex *k, edge_table *table, size_t edge_count)
+{
+    rbl_status status = RBL_OK;
+    size_t vertex_count = k->source->vertex_count;
+    RBL_TRY_ALLOC(table->buckets = rbli_alloc(ctx, vertex_count, sizeof *table->buckets));
+    RBL_TRY_ALLOC(table->further = rbli_alloc(ctx, vertex_count, sizeof *table->further));
+    RBL_TRY_ALLOC(table->next = rbli_alloc(ctx, edge_count, sizeof *table->next));
+    memset(table->buckets, 0xff, vertex_count * sizeof *table->buckets);
+    memset(table->further, 0xff, vertex_count * sizeof *table->further);
+done:
+    return status;
+}
+
+/// Gives each pair of neighbours in a loop an edge.
 static rbl_status number_edges(rbl_context *ctx, cut_complex *k)
 {
     rbl_status status = RBL_OK;
     const rbli_cell_complex *source = k->source;
-    int32_t *head = NULL, *next = NULL;
-    size_t corner_count = (size_t)source->facet_start[source->facet_count], capacity = 0;
-    RBL_TRY_ALLOC(head = rbli_alloc(ctx, source->vertex_count, sizeof *head));
-    RBL_TRY_ALLOC(next = rbli_alloc(ctx, corner_count, sizeof *next)); /* next edge of the same bucket */
+    edge_table table = {0};
+    size_t corner_count = (size_t)source->facet_start[source->facet_count], capacity = corner_count / 2 + 1;
+    RBL_TRY(make_edge_table(ctx, k, &table, corner_count));
     RBL_TRY_ALLOC(k->loop_edge = rbli_alloc(ctx, corner_count, sizeof *k->loop_edge));
-    for (size_t v = 0; v < source->vertex_count; v++)
-        head[v] = -1;
+    RBL_TRY(grow_edges(ctx, k, capacity)); /* closed cells have no more */
     for (size_t f = 0; f < source->facet_count; f++) {
         RBL_TRY(rbli_poll(ctx, f));
         int32_t begin = source->facet_start[f], end = source->facet_start[f + 1];
-        for (int32_t i = begin; i < end; i++) {
-            int32_t u = source->facet_vertices[i], v = source->facet_vertices[i + 1 == end ? begin : i + 1];
-            int32_t low = u < v ? u : v, high = u < v ? v : u;
-            int32_t edge = head[low];
-            while (edge >= 0 && k->edges[edge][1] != k->first_point + high)
-                edge = next[edge];
-            if (edge < 0) {
-                if (k->edge_count == capacity) RBL_TRY(grow_edges(ctx, k, capacity += capacity / 2 + 4096));
-                edge = (int32_t)k->edge_count++;
-                k->edges[edge][0] = k->first_point + low;
-                k->edges[edge][1] = k->first_point + high;
-                next[edge] = head[low];
-                head[low] = edge;
-            }
-            k->loop_edge[i] = edge;
-        }
+        if (capacity - k->edge_count < (size_t)(end - begin) + 1)
+            RBL_TRY(grow_edges(ctx, k, capacity += capacity / 2 + (size_t)(end - begin) + 1));
+        const int32_t *vertices = source->facet_vertices;
+        for (int32_t i = begin; i < end; i++)
+            k->loop_edge[i] = edge_between(&table, k, vertices[i], vertices[i + 1 == end ? begin : i + 1]);
     }
     k->real_edge_count = k->edge_count;
 done:
-    rbli_free(ctx, head);
-    rbli_free(ctx, next);
+    rbli_free(ctx, table.buckets);
+    rbli_free(ctx, table.further);
+    rbli_free(ctx, table.next);
     return status;
 }
 
@@ -254,36 +323,27 @@ rbl_status cut_number_edges(rbl_context *ctx, cut_state *state)
     return number_edges(ctx, k);
 }
 
-static void fill_box(const cut_state *state, int32_t facet, const double normal[3], cut_k_box *box)
+static void fill_box(const facet_loop *l, const double normal[3], bool separates, cut_k_box *box)
 {
-    const rbli_cell_complex *source = state->complex_view;
-    const int32_t *loop = source->facet_vertices + source->facet_start[facet];
-    int32_t count = source->facet_start[facet + 1] - source->facet_start[facet];
-    const double(*points)[3] = (const double(*)[3])state->points + state->complex.first_point;
     double length = sqrt(normal[0] * normal[0] + normal[1] * normal[1] + normal[2] * normal[2]);
-    double lowest = INFINITY, highest = -INFINITY;
-    box->separates = source->facet_cells[facet][0] != source->facet_cells[facet][1];
-    double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
-    for (int32_t i = 0; i < count; i++)
-        for (int axis = 0; axis < 3; axis++) {
-            low[axis] = cut_min(low[axis], points[loop[i]][axis]);
-            high[axis] = cut_max(high[axis], points[loop[i]][axis]);
-        }
-    box->low[3] = box->high[3] = 0;
+    box->separates = separates;
     for (int axis = 0; axis < 3; axis++) {
-        box->low[axis] = (float)(low[axis] - fabs(low[axis]) * 0x1p-23);
-        box->high[axis] = (float)(high[axis] + fabs(high[axis]) * 0x1p-23);
+        box->low[axis] = (float)(l->low[axis] - fabs(l->low[axis]) * 0x1p-23);
+        box->high[axis] = (float)(l->high[axis] + fabs(l->high[axis]) * 0x1p-23);
         box->normal[axis] = length > 0 ? (float)(normal[axis] / length) : 0;
     }
-    for (int32_t i = 0; i < count; i++) {
-        double height = 0;
-        for (int axis = 0; axis < 3; axis++)
-            height += box->normal[axis] * points[loop[i]][axis];
-        lowest = cut_min(lowest, height);
-        highest = cut_max(highest, height);
+    pair lowest = {INFINITY, INFINITY}, highest = -lowest;
+    for (int32_t i = 0; i < l->count; i += 2) {
+        pair height = box->normal[0] * load_pair(l->at[0] + i) + box->normal[1] * load_pair(l->at[1] + i) +
+                      box->normal[2] * load_pair(l->at[2] + i);
+        lowest = min_pair(lowest, height);
+        highest = max_pair(highest, height);
     }
-    box->offset = 0.5 * (lowest + highest);
-    box->thickness = 0.5 * (highest - lowest) + 1; /* a grid step more than the rounding of this */
+    double low = cut_min(lowest[0], lowest[1]), high = cut_max(highest[0], highest[1]);
+    box->offset = 0.5 * (low + high);
+    box->thickness = 0.5 * (high - low) + 1; /* a grid step more than the rounding of this */
+    box->middle = (float)box->offset;
+    box->reach = (float)box->thickness + CUT_FLOAT_MARGIN;
 }
 
 /// A facet whose triangles are being written.
@@ -292,7 +352,8 @@ typedef struct facet_writer {
     const int32_t *loop, *loop_edge;
     int32_t count, facet;
     int32_t first_diagonal, *edge_end;
-    cut_k_triangle *next;
+    cut_facet_triangle *next;
+    int32_t (*next_edges)[3]; /* of it */
 } facet_writer;
 
 /// The flat edge between two corners of the loop that are no neighbours.
@@ -318,8 +379,12 @@ static void write_fan(facet_writer *f, int32_t apex)
     while (b != last) {
         int32_t c = b + 1 == f->count ? 0 : b + 1;
         int32_t next = c == last ? f->loop_edge[c] : diagonal_of(f, c, apex);
-        *f->next++ = (cut_k_triangle){{base + f->loop[apex], base + f->loop[b], base + f->loop[c]},
-            {spoke, f->loop_edge[b], next}, f->facet};
+        *f->next++ =
+            (cut_facet_triangle){{base + f->loop[apex], base + f->loop[b], base + f->loop[c]}, f->facet};
+        int32_t *edges = *f->next_edges++;
+        edges[0] = spoke;
+        edges[1] = f->loop_edge[b];
+        edges[2] = next;
         spoke = next;
         b = c;
     }
@@ -327,12 +392,12 @@ static void write_fan(facet_writer *f, int32_t apex)
 
 static void write_ears(facet_writer *f, const int32_t *corners, size_t corner_count)
 {
-    for (size_t i = 0; i < corner_count; i += 3, f->next++) {
+    for (size_t i = 0; i < corner_count; i += 3, f->next++, f->next_edges++) {
         f->next->facet = f->facet;
         for (size_t j = 0; j < 3; j++) {
             int32_t from = corners[i + j], to = corners[i + (j == 2 ? 0 : j + 1)];
             f->next->v[j] = f->k->first_point + f->loop[from];
-            f->next->edge[j] =
+            (*f->next_edges)[j] =
                 to == (from + 1 == f->count ? 0 : from + 1) ? f->loop_edge[from] : diagonal_of(f, from, to);
         }
     }
@@ -346,21 +411,19 @@ static rbl_status add_facet(
     cut_complex *k = &state->complex;
     int32_t begin = k->source->facet_start[facet];
     int32_t count = k->source->facet_start[facet + 1] - begin;
-    const int32_t *loop = k->source->facet_vertices + begin, *axes = k->facet_axes[facet];
-    const cut_k_box *box = &k->boxes[facet];
-    double normal[3], size = 0;
-    loop_normal(state, loop, (size_t)count, normal);
-    cut_projection_axes(normal, k->facet_axes[facet]);
-    fill_box(state, facet, normal, &k->boxes[facet]);
-    if (!box->separates) return RBL_OK;
-    for (int i = 0; i < 2; i++) {
-        double extent = (double)box->high[axes[i]] - box->low[axes[i]];
-        size += extent * extent;
-    }
+    const int32_t *loop = k->source->facet_vertices + begin, *cells = k->source->facet_cells[facet];
+    bool separates = cells[0] != cells[1];
+    facet_loop points;
+    double normal[3];
     int32_t apex;
-    RBL_TRY(triangulate_loop(ctx, state, w, loop, count, axes, size, &apex));
+    RBL_TRY(load_loop(ctx, state, w, loop, count, &points));
+    loop_normal(&points, normal);
+    cut_projection_axes(normal, k->facet_axes[facet]);
+    fill_box(&points, normal, separates, &k->boxes[facet]);
+    if (!separates) return RBL_OK;
+    RBL_TRY(triangulate_loop(ctx, w, &points, k->facet_axes[facet], &apex));
     facet_writer writer = {k, loop, k->loop_edge + begin, count, facet, *edge_end, edge_end,
-        k->triangles + k->facet_triangle_start[facet]};
+        k->triangles + k->facet_triangle_start[facet], k->triangle_edges + k->facet_triangle_start[facet]};
     if (w->corners.count > 0)
         write_ears(&writer, w->corners.data, w->corners.count);
     else
@@ -417,12 +480,13 @@ rbl_status cut_prepare_complex(rbl_context *ctx, cut_state *state)
     RBL_TRY_ALLOC(b.diagonal_start = rbli_alloc(ctx, facet_count / FACET_GRAIN + 2, sizeof(int32_t)));
     place_facets(&b);
     RBL_TRY_ALLOC(k->triangles = rbli_alloc(ctx, k->triangle_count, sizeof *k->triangles));
+    RBL_TRY_ALLOC(k->triangle_edges = rbli_alloc(ctx, k->triangle_count, sizeof *k->triangle_edges));
     RBL_TRY(grow_edges(ctx, k, k->edge_count));
     RBL_TRY(rbli_parallel_for(ctx, facet_count, FACET_GRAIN, facet_block, &b));
 done:
     for (size_t i = 0; b.workers && i < worker_count; i++) {
         cut_polygon_free(ctx, &b.workers[i].polygon);
-        rbli_free(ctx, b.workers[i].flat.data);
+        rbli_free(ctx, b.workers[i].coordinates.data);
         rbli_free(ctx, b.workers[i].points.data);
         rbli_free(ctx, b.workers[i].corners.data);
     }

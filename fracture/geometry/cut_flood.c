@@ -100,8 +100,7 @@ static rough_triangle make_rough(const cut_state *state, const int32_t a[3])
 static bool misses_slab(const rough_triangle *t, const cut_k_box *box)
 {
     cut_floats height = box->normal[0] * t->x + box->normal[1] * t->y + box->normal[2] * t->z;
-    float reach = (float)box->thickness + CUT_FLOAT_MARGIN, offset = (float)box->offset;
-    return !cut_any(height <= offset + reach) || !cut_any(height >= offset - reach);
+    return !cut_any(height <= box->middle + box->reach) || !cut_any(height >= box->middle - box->reach);
 }
 
 /// Whether the box of a triangle of the complex keeps clear of a mesh triangle: so do most of a fan.
@@ -120,7 +119,7 @@ static bool misses_triangle(const cut_state *state, const rough_triangle *t, con
 /// end here.
 static bool crosses_plane(const cut_state *state, const int32_t a[3], int32_t k_index, int side[3])
 {
-    const cut_k_triangle *k = &state->complex.triangles[k_index];
+    const cut_facet_triangle *k = &state->complex.triangles[k_index];
     const cut_plane plane =
         cut_plane_make(state->points[k->v[0]], state->points[k->v[1]], state->points[k->v[2]]);
     for (int i = 0; i < 3; i++)
@@ -148,7 +147,7 @@ static rbl_status intersect_pair(rbl_context *ctx, const cut_state *state, worke
 {
     const int32_t *a = state->mesh_view->triangles[triangle];
     rbl_status status = RBL_OK;
-    const cut_k_triangle *k = &state->complex.triangles[k_index];
+    const cut_facet_triangle *k = &state->complex.triangles[k_index];
     int k_side[3];
     *found = 0;
     for (int i = 0; i < 3; i++)
@@ -174,7 +173,8 @@ static rbl_status intersect_pair(rbl_context *ctx, const cut_state *state, worke
         if (lines[0][j] != lines[1][j] || lines[1][j] != lines[2][j]) continue;
         bool enters = k_side[j] > 0; /* from outside the mesh to inside, from v[j] to v[n] */
         int32_t step = enters == (k->v[j] < k->v[n]) ? 1 : -1;
-        RBL_TRY(record_end(ctx, s, found, enters, (segment_end){ON_EDGE, k->edge[j], step}));
+        RBL_TRY(record_end(
+            ctx, s, found, enters, (segment_end){ON_EDGE, state->complex.triangle_edges[k_index][j], step}));
     }
     if (*found != 0 && *found != 3)
         status = rbli_fail(ctx, RBL_ERR_INTERNAL, "cut: a segment on facet %d has one end", k->facet);
@@ -439,7 +439,7 @@ static rbl_status cut_leaf(rbl_context *ctx, const flood *f, worker_scratch *w, 
     for (size_t first = leaf * CUT_LEAF_TRIANGLES; first < end && first < tree->count; first += 4) {
         size_t met[4], triangles = tree->count - first < 4 ? tree->count - first : 4;
         cut_lanes lanes = cut_lanes_of_triangles(f->state, tree->order + first, triangles);
-        RBL_TRY(cut_sift(ctx, f->state, &lanes, &w->stack, list_start, count, met));
+        RBL_TRY(cut_sift(ctx, f->state->complex.boxes, &lanes, &w->stack, list_start, count, met));
         for (size_t i = 0; i < triangles; i++)
             RBL_TRY(cut_one_triangle(
                 ctx, f, w, out, tree->order[first + i], w->stack.data + begin + i * count, met[i]));
@@ -459,7 +459,7 @@ static rbl_status descend(rbl_context *ctx, const flood *f, worker_scratch *w, o
     if (rbli_cancelled(ctx)) return RBL_ERR_CANCELLED;
     cut_lanes lanes = cut_lanes_below(&state->mesh.open, node, state->mesh.open.leaf_count);
     size_t begin = w->stack.count, met[4];
-    RBL_TRY(cut_sift(ctx, state, &lanes, &w->stack, list_start, count, met));
+    RBL_TRY(cut_sift(ctx, state->complex.boxes, &lanes, &w->stack, list_start, count, met));
     for (size_t i = 0; i < lanes.count; i++)
         if (met[i] > 0) RBL_TRY(descend(ctx, f, w, out, lanes.first + i, begin + i * count, met[i]));
     w->stack.count = begin;

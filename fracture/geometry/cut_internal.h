@@ -69,12 +69,17 @@ static inline int cut_plane_side(const cut_plane *plane, const double p[3])
     return value > bound ? 1 : value < -bound ? -1 : 0;
 }
 
-/// A triangle of a facet. Edge j goes from v[j] to v[(j + 1) % 3].
-typedef struct cut_k_triangle {
-    int32_t v[3]; /* points */
-    int32_t edge[3];
+/// A triangle on a facet, counter-clockwise seen from the positive cell: one of the facet's own, or a cap, which is what
+/// the output has there.
+typedef struct cut_facet_triangle {
+    int32_t v[3]; /* arrangement vertices */
     int32_t facet;
-} cut_k_triangle;
+} cut_facet_triangle;
+
+/// Neighbours in a list of triangles on facets.
+typedef struct cut_cap_range {
+    int32_t first, count;
+} cut_cap_range;
 
 typedef RBLI_ARRAY(int32_t) cut_index_list;
 
@@ -110,25 +115,23 @@ static inline int cut_flag_bits(cut_flags flags)
 
 /// What the search needs of a facet: a box rounded outward, and a slab that holds it.
 typedef struct cut_k_box {
-    float low[4], high[4];    /* the fourth coordinate is zero */
-    float normal[3];          /* of about unit length */
-    float separates;          /* 0: both sides are one cell, the facet does not count */
+    float low[3],
+        middle; /* `middle` and `reach`: points of the facet have |normal·p − middle| < reach, with room */
+    float high[3], reach; /* for the rounding of that in floats */
+    float normal[3],
+        separates;            /* of about unit length; 0: both sides are one cell, the facet does not count */
     double offset, thickness; /* points of the facet have |normal·p − offset| ≤ thickness */
 } cut_k_box;
-
-static inline bool cut_boxes_meet(cut_floats low, cut_floats high, const cut_k_box *k)
-{
-    return !cut_any((low > cut_load(k->high)) | (high < cut_load(k->low)));
-}
 
 /// The complex, triangulated. Edges below real_edge_count belong to facet loops, the others are flat:
 /// diagonals.
 typedef struct cut_complex {
     const rbli_cell_complex *source;
     int32_t first_point; /* number of the complex's vertex 0 among the points */
-    cut_k_triangle *triangles;
-    cut_k_box *boxes; /* [facet_count] */
+    cut_facet_triangle *triangles;
+    int32_t (*triangle_edges)[3]; /* edge j of a triangle goes from v[j] to v[(j + 1) % 3] */
     size_t triangle_count;
+    cut_k_box *boxes;    /* [facet_count] */
     int32_t (*edges)[2]; /* points, the smaller first */
     size_t edge_count, real_edge_count;
     int32_t *loop_edge;            /* [facet_start[facet_count]] edge from this loop vertex to the next */
@@ -199,12 +202,6 @@ typedef struct cut_face {
     int32_t source; /* mesh triangle */
 } cut_face;
 
-/// A triangle of the output on a facet, counter-clockwise seen from the positive cell.
-typedef struct cut_cap {
-    int32_t v[3];
-    int32_t facet;
-} cut_cap;
-
 /// The complex's vertices by their grid positions: a hash table with open addressing, and bits by the same hash, most of
 /// which are not set.
 typedef struct cut_point_table {
@@ -255,9 +252,12 @@ typedef struct cut_state {
     cut_point_table complex_points;
     cut_face *faces;
     size_t face_count;
-    cut_cap *caps; /* by facet */
-    size_t cap_count;
-    int32_t *facet_cap_start; /* [facet_count + 1] caps of a facet */
+    /* Caps are numbered: first the complex's own triangles, which are the caps of facets that lie inside the mesh, then
+       those that were made for the others. */
+    cut_facet_triangle *made_caps;
+    size_t made_cap_count;
+    cut_cap_range *facet_caps; /* [facet_count] */
+    size_t cap_count;          /* of all facets */
 } cut_state;
 
 static inline int32_t cut_next_half(int32_t half)
@@ -298,6 +298,12 @@ static inline int32_t cut_crossing_vertex(const cut_state *state, size_t crossin
 static inline int32_t cut_node_vertex(const cut_state *state, size_t node)
 {
     return state->point_count + (int32_t)(state->crossing_count + node);
+}
+/// A cap; those behind it in its facet follow.
+static inline const cut_facet_triangle *cut_cap_at(const cut_state *state, int32_t cap)
+{
+    int32_t own_count = (int32_t)state->complex.triangle_count;
+    return cap < own_count ? state->complex.triangles + cap : state->made_caps + (cap - own_count);
 }
 /// Whether a cell gives no pieces.
 static inline bool cut_is_dropped(const cut_state *state, int32_t cell)

@@ -8,12 +8,11 @@ enum { POINT_GRAIN = 16384 };
 
 void cut_projection_axes(const double normal[3], int32_t axes[2])
 {
-    int axis = 0;
-    for (int i = 1; i < 3; i++)
-        if (fabs(normal[i]) > fabs(normal[axis])) axis = i;
-    bool flip = normal[axis] < 0;
-    axes[0] = (axis + (flip ? 2 : 1)) % 3;
-    axes[1] = (axis + (flip ? 1 : 2)) % 3;
+    static const int32_t of[2][3][2] = {{{1, 2}, {2, 0}, {0, 1}}, {{2, 1}, {0, 2}, {1, 0}}};
+    double x = fabs(normal[0]), y = fabs(normal[1]), z = fabs(normal[2]);
+    int axis = y > x;
+    axis = z > cut_max(x, y) ? 2 : axis;
+    memcpy(axes, of[normal[axis] < 0][axis], sizeof *of[0]);
 }
 
 /* ---- half-edges ---- */

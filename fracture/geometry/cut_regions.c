@@ -47,7 +47,8 @@ typedef struct region_pass {
     size_t worker_count;
     struct region_block {
         RBLI_ARRAY(cut_face) faces;
-        RBLI_ARRAY(cut_cap) caps;
+        RBLI_ARRAY(cut_facet_triangle) caps; /* that were made */
+        size_t cap_count;                    /* of all its facets */
         char apart[CUT_APART_BYTES];
     } * blocks;
     size_t block_count;
@@ -444,9 +445,9 @@ done:
     return status;
 }
 
-/// A facet that the mesh does not cross: nothing, or all of it once for each winding.
-static rbl_status cap_whole_facet(
-    rbl_context *ctx, const cut_state *state, struct region_block *out, int32_t facet)
+/// A facet that the mesh does not cross: nothing, its own triangles, or, in a union or where the mesh winds around it
+/// otherwise than once, all of it so many times.
+static rbl_status cap_whole_facet(rbl_context *ctx, cut_state *state, struct region_block *out, int32_t facet)
 {
     rbl_status status = RBL_OK;
     const rbli_cell_complex *k = state->complex_view;
@@ -455,12 +456,16 @@ static rbl_status cap_whole_facet(
             end = state->complex.facet_triangle_start[facet + 1];
     int second = layers > 0 ? 1 : 2;
     if (layers == 0 || first == end) return RBL_OK;
+    if (layers == 1) {
+        state->facet_caps[facet] = (cut_cap_range){first, end - first};
+        return RBL_OK;
+    }
     RBL_TRY(rbli_array_reserve(ctx, &out->caps, (size_t)abs(layers) * (size_t)(end - first)));
-    cut_cap *cap = out->caps.data + out->caps.count;
+    cut_facet_triangle *cap = out->caps.data + out->caps.count;
     for (int32_t layer = 0; layer < abs(layers); layer++)
         for (int32_t i = first; i < end; i++) {
             const int32_t *v = state->complex.triangles[i].v;
-            *cap++ = (cut_cap){{v[0], v[second], v[3 - second]}, facet};
+            *cap++ = (cut_facet_triangle){{v[0], v[second], v[3 - second]}, facet};
         }
     out->caps.count = (size_t)(cap - out->caps.data);
 done:
@@ -471,7 +476,7 @@ static rbl_status trace_facet(
     rbl_context *ctx, const region_pass *pass, region_scratch *r, struct region_block *out, int32_t facet)
 {
     rbl_status status = RBL_OK;
-    const cut_state *state = pass->state;
+    cut_state *state = pass->state;
     int32_t first = pass->facet_chain_start[facet], last = pass->facet_chain_start[facet + 1];
     if (first == last) return cap_whole_facet(ctx, state, out, facet);
     r->arcs.count = 0;
@@ -493,7 +498,7 @@ static rbl_status trace_facet(
         RBL_TRY(rbli_array_reserve(ctx, &out->caps, r->triangles.count / 3));
         for (size_t j = 0; j < r->triangles.count; j += 3) {
             const int32_t *t = r->triangles.data + j;
-            out->caps.data[out->caps.count++] = (cut_cap){{t[0], t[1], t[2]}, facet};
+            out->caps.data[out->caps.count++] = (cut_facet_triangle){{t[0], t[1], t[2]}, facet};
         }
     }
 done:
@@ -504,12 +509,19 @@ static rbl_status facet_block(
     rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
 {
     region_pass *pass = user;
+    struct region_block *out = &pass->blocks[block];
+    cut_cap_range *facet_caps = pass->state->facet_caps;
     for (size_t i = begin; i < end; i++) {
         const int32_t *cells = cut_facet_cells(pass->state, (int32_t)i);
-        pass->state->facet_cap_start[i] = (int32_t)pass->blocks[block].caps.count;
+        int32_t before = (int32_t)out->caps.count;
+        facet_caps[i] = (cut_cap_range){0, 0};
         if (cells[0] == cells[1] || cells[0] < 0 || cells[1] < 0) continue;
-        rbl_status status = trace_facet(ctx, pass, &pass->workers[worker], &pass->blocks[block], (int32_t)i);
+        rbl_status status = trace_facet(ctx, pass, &pass->workers[worker], out, (int32_t)i);
         if (status != RBL_OK) return status;
+        int32_t made = (int32_t)out->caps.count - before;
+        if (made > 0)
+            facet_caps[i] = (cut_cap_range){(int32_t)pass->state->complex.triangle_count + before, made};
+        out->cap_count += (size_t)facet_caps[i].count;
     }
     return RBL_OK;
 }
@@ -569,20 +581,23 @@ static rbl_status copy_blocks(
             memcpy(pass->state->faces + pass->block_start[i], b->faces.data,
                 b->faces.count * sizeof *b->faces.data);
         if (b->caps.count)
-            memcpy(
-                pass->state->caps + pass->block_start[i], b->caps.data, b->caps.count * sizeof *b->caps.data);
+            memcpy(pass->state->made_caps + pass->block_start[i], b->caps.data,
+                b->caps.count * sizeof *b->caps.data);
     }
     return RBL_OK;
 }
 
-/// The same for caps, which facets then know by their place.
+/// The same for caps that were made, which facets then know by their place.
 static rbl_status copy_caps(rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
 {
     const region_pass *pass = user;
     size_t facet_count = pass->state->complex_view->facet_count;
     size_t last = end * FACET_GRAIN < facet_count ? end * FACET_GRAIN : facet_count;
-    for (size_t f = begin * FACET_GRAIN; f < last; f++)
-        pass->state->facet_cap_start[f] += (int32_t)pass->block_start[f / FACET_GRAIN];
+    for (size_t f = begin * FACET_GRAIN; f < last; f++) {
+        int32_t *first = &pass->state->facet_caps[f].first;
+        if ((size_t)*first >= pass->state->complex.triangle_count)
+            *first += (int32_t)pass->block_start[f / FACET_GRAIN];
+    }
     return copy_blocks(ctx, begin, end, block, worker, user);
 }
 
@@ -628,19 +643,19 @@ rbl_status cut_trace_facets(rbl_context *ctx, cut_state *state)
     size_t facet_count = state->complex_view->facet_count;
     RBL_TRY(begin_pass(ctx, &pass, state, facet_count, FACET_GRAIN));
     RBL_TRY(chains_by_facet(ctx, &pass));
-    RBL_TRY_ALLOC(state->facet_cap_start = rbli_alloc(ctx, facet_count + 1, sizeof(int32_t)));
+    RBL_TRY_ALLOC(state->facet_caps = rbli_alloc(ctx, facet_count, sizeof *state->facet_caps));
     RBL_TRY(rbli_parallel_for(ctx, facet_count, FACET_GRAIN, facet_block, &pass));
     for (size_t i = 0; i < pass.block_count; i++) {
-        pass.block_start[i] = state->cap_count;
-        state->cap_count += pass.blocks[i].caps.count;
+        pass.block_start[i] = state->made_cap_count;
+        state->made_cap_count += pass.blocks[i].caps.count;
+        state->cap_count += pass.blocks[i].cap_count;
     }
-    if (state->cap_count > INT32_MAX / 4) {
+    if (state->complex.triangle_count + state->made_cap_count > INT32_MAX / 4) {
         status = rbli_fail(ctx, RBL_ERR_LIMIT, "the pieces have too many triangles");
         goto done;
     }
-    state->facet_cap_start[facet_count] = (int32_t)state->cap_count;
-    RBL_TRY_ALLOC(state->caps = rbli_alloc(ctx, state->cap_count, sizeof *state->caps));
-    RBL_TRY(rbli_touch_pages(ctx, state->caps, state->cap_count * sizeof *state->caps));
+    RBL_TRY_ALLOC(state->made_caps = rbli_alloc(ctx, state->made_cap_count, sizeof *state->made_caps));
+    RBL_TRY(rbli_touch_pages(ctx, state->made_caps, state->made_cap_count * sizeof *state->made_caps));
     RBL_TRY(rbli_parallel_for(ctx, pass.block_count, COPY_GRAIN, copy_caps, &pass));
 done:
     end_pass(ctx, &pass);

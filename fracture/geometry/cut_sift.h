@@ -22,12 +22,21 @@ cut_lanes cut_lanes_below(const cut_tree *tree, size_t node, size_t last);
 cut_lanes cut_lanes_of_triangles(const cut_state *state, const int32_t *triangles, size_t count);
 /// Appends room for a list a lane, `count` apart, and fills them with what the lanes meet of a list on the stack.
 /// @param met  how many of each lane
-rbl_status cut_sift(rbl_context *ctx, const cut_state *state, const cut_lanes *lanes, cut_index_list *stack,
+rbl_status cut_sift(rbl_context *ctx, const cut_k_box *boxes, const cut_lanes *lanes, cut_index_list *stack,
     size_t list_start, size_t count, size_t met[4]);
 
-/// What a run of facets brings to the nodes of the tree that are the tasks.
+/// Facets that follow each other and lie close together.
+typedef struct cut_facet_group {
+    int32_t first, end; /* those between that do not separate cells are no members */
+    int32_t member_count;
+    float extents; /* of the members' boxes, all together */
+} cut_facet_group;
+
+/// A run of facets, and which of its groups reach the nodes of the tree that are the tasks.
 typedef struct cut_sifted {
-    cut_index_list facets; /* task by task */
+    RBLI_ARRAY(cut_k_box) boxes; /* of the groups */
+    RBLI_ARRAY(cut_facet_group) groups;
+    cut_index_list met; /* task by task */
     size_t start[CUT_MOST_TASKS + 1];
     char apart[CUT_APART_BYTES];
 } cut_sifted;
@@ -40,7 +49,7 @@ typedef struct cut_tasks {
     size_t run_count;
 } cut_tasks;
 
-/// Sifts runs of facets down the upper levels of the tree, in parallel; the nodes below are to be shared out.
+/// Sifts runs of facets, in groups, down the upper levels of the tree, in parallel; the nodes below are to be shared out.
 rbl_status cut_tasks_make(rbl_context *ctx, const cut_state *state, cut_tasks *tasks);
 void cut_tasks_free(rbl_context *ctx, cut_tasks *tasks);
 /// Makes the list of a task's facets, in their order.

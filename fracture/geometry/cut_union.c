@@ -105,8 +105,10 @@ static rbl_status collect(rbl_context *ctx, pair_job *job)
     }
     for (size_t i = 0; i < s->face_count; i++)
         RBL_TRY(add_triangle(ctx, job, s->faces[i].v, s->faces[i].source, false));
-    for (size_t i = 0; i < s->cap_count; i++)
-        RBL_TRY(add_triangle(ctx, job, s->caps[i].v, (int32_t)count + s->caps[i].facet, false));
+    for (size_t f = 0; f < s->complex_view->facet_count; f++)
+        for (int32_t i = 0; i < s->facet_caps[f].count; i++)
+            RBL_TRY(add_triangle(
+                ctx, job, cut_cap_at(s, s->facet_caps[f].first)[i].v, (int32_t)(count + f), false));
 done:
     rbli_free(ctx, is_cut);
     return status;
