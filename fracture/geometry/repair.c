@@ -14,7 +14,8 @@ enum { MAX_ROUNDS = 8 };
 
 rbli_repair_options rbli_repair_default_options(void)
 {
-    return (rbli_repair_options){.stitch = 1e-6, .fill = RBLI_FILL_AUTO, .nested_cavity = false};
+    return (rbli_repair_options){
+        .stitch = 1e-6, .fill = RBLI_FILL_AUTO, .nested_cavity = false, .self_crossings = true};
 }
 
 void rbli_repair_result_destroy(rbl_context *ctx, rbli_repair_result *result)

@@ -9,10 +9,11 @@
 typedef enum rbli_fill { RBLI_FILL_NONE, RBLI_FILL_PLANAR, RBLI_FILL_AUTO, RBLI_FILL_ALL } rbli_fill;
 
 typedef struct rbli_repair_options {
-    double stitch;      /* × diagonal; 0: exact weld alone; default 1e-6 */
-    rbli_fill fill;     /* default RBLI_FILL_AUTO */
-    bool nested_cavity; /* an outward shell inside another: false (default) = swallowed by the solid, true =
+    double stitch;       /* × diagonal; 0: exact weld alone; default 1e-6 */
+    rbli_fill fill;      /* default RBLI_FILL_AUTO */
+    bool nested_cavity;  /* an outward shell inside another: false (default) = swallowed by the solid, true =
                            turned to a cavity */
+    bool self_crossings; /* counts them; default true. False: they are told as 0 */
 } rbli_repair_options;
 rbli_repair_options rbli_repair_default_options(void);
 

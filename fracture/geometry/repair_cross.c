@@ -42,9 +42,11 @@ typedef struct crosser {
     cross_block
         *blocks;      /* in the order of the tree; lanes beyond the end are never hit, nor are clear blocks */
     int32_t *move_of; /* [3 · triangles] row of `moves` of a corner; made when a pair needs it */
-    int64_t (*moves)[3];  /* one a vertex and shell */
-    key_list *found;      /* [tasks] low shell << 32 | high shell, repeated */
-    pair_list *undecided; /* [tasks] pairs that meet in a special position */
+    int64_t (*moves)[3];      /* one a vertex and shell */
+    key_list *found;          /* [tasks] low shell << 32 | high shell, repeated */
+    pair_list *undecided;     /* [tasks] pairs that meet in a special position */
+    _Atomic(uint64_t) *known; /* [known_mask + 1] some of the keys found of two shells, by hash; 0: none */
+    size_t known_mask;
     repair_crossings *out;
 } crosser;
 
@@ -59,6 +61,30 @@ typedef struct cross_task {
 static bool is_searched(const repair_shell *shell)
 {
     return shell->closed && shell->orientable;
+}
+
+/* Pairs of shells that are known to cross: what else they have in common need not be looked at. A key that is not
+ * found there is only found again. */
+
+static rbl_status make_known(crosser *c)
+{
+    enum { A_SHELL = 16, MOST = 1 << 18 };
+    size_t size = 64, count = c->r->shells.count;
+    while (size < A_SHELL * count && size < MOST)
+        size *= 2;
+    c->known = rbli_calloc(c->r->ctx, size, sizeof *c->known);
+    c->known_mask = size - 1;
+    return c->known ? RBL_OK : RBL_ERR_NO_MEMORY;
+}
+
+static _Atomic(uint64_t) *known_slot(const crosser *c, uint64_t key)
+{
+    return &c->known[key * 0x9E3779B97F4A7C15ull >> 40 & c->known_mask];
+}
+
+static bool is_known(const crosser *c, uint64_t key)
+{
+    return atomic_load_explicit(known_slot(c, key), memory_order_relaxed) == key;
 }
 
 /* Moves */
@@ -262,11 +288,11 @@ static cross_slot slot_at(const crosser *c, int32_t slot)
         {block->v[0][lane], block->v[1][lane], block->v[2][lane]}, block->shell[lane], block->triangle[lane]};
 }
 
-/// Bit j is set when slot i of one block is of the same shell as slot j of the other and shares a vertex with
-/// it: neighbours are no crossing.
-static inline unsigned find_neighbors(const cross_block *one, int i, const cross_block *two)
+/// Bit j is set when slot i of one block need not be compared with slot j of the other: they are of the same shell and
+/// share a vertex (neighbours are no crossing), or all of one shell are left out.
+static inline unsigned find_exempt(const cross_block *one, int i, const cross_block *two, bool same_shell)
 {
-    slot_lanes shared = {0};
+    slot_lanes shared = (slot_lanes){0} - (int32_t)same_shell;
     for (int k = 0; k < 3; k++) {
         int32_t v = one->v[k][i];
         shared |= (two->v[0] == v) | (two->v[1] == v) | (two->v[2] == v);
@@ -297,20 +323,27 @@ static void note_first(const crosser *c, const cross_slot *a, const cross_slot *
     }
 }
 
+/// Notes that two triangles cross.
+static rbl_status note_crossing(
+    rbl_context *ctx, const crosser *c, const cross_slot *a, const cross_slot *b, key_list *found)
+{
+    uint64_t key = key_of_pair(a, b);
+    note_first(c, a, b);
+    if (a->shell != b->shell) atomic_store_explicit(known_slot(c, key), key, memory_order_relaxed);
+    return rbli_array_push(ctx, found, key);
+}
+
 static __attribute__((noinline)) void test_pair(cross_task *task, int32_t i, int32_t j)
 {
     const crosser *c = task->c;
     cross_slot one = slot_at(c, i), two = slot_at(c, j), *a = &one, *b = &two;
-    if (a->shell != b->shell && c->unit[a->shell] != c->unit[b->shell]) return;
-    uint64_t key = key_of_pair(a, b);
-    size_t known = task->found->count;
-    if (a->shell != b->shell && known > 0 && task->found->data[known - 1] == key) return;
+    if (a->shell != b->shell && (c->unit[a->shell] != c->unit[b->shell] || is_known(c, key_of_pair(a, b))))
+        return;
     corner_set first = corners_of(c, a), second = corners_of(c, b);
     int result = compare_triangles(&first, &second);
     if (result == APART || task->status != RBL_OK) return;
     if (result == CROSSING) {
-        note_first(c, a, b);
-        task->status = rbli_array_push(task->ctx, task->found, key);
+        task->status = note_crossing(task->ctx, c, a, b, task->found);
     } else {
         task->status = rbli_array_push(task->ctx, task->undecided, ((slot_pair){i, j}));
     }
@@ -321,11 +354,12 @@ static void test_blocks(void *user, size_t one, size_t two, unsigned hits)
     enum { FAN = RBLI_BOX_TREE_FAN };
     cross_task *task = user;
     const cross_block *first = &task->c->blocks[one], *second = &task->c->blocks[two];
+    bool exempt = !task->c->r->options.self_crossings;
     while (hits) {
         int i = __builtin_ctz(hits) / FAN;
         unsigned row = ((1u << FAN) - 1) << (FAN * i), found = (hits & row) >> (FAN * i);
         hits &= ~row;
-        for (found &= ~find_neighbors(first, i, second); found; found &= found - 1)
+        for (found &= ~find_exempt(first, i, second, exempt); found; found &= found - 1)
             test_pair(task, (int32_t)(one * FAN) + i, (int32_t)(two * FAN) + __builtin_ctz(found));
     }
 }
@@ -355,11 +389,11 @@ static rbl_status run_special(
         if (rbli_poll(ctx, n) != RBL_OK) return RBL_ERR_CANCELLED;
         cross_slot one = slot_at(c, c->undecided[block].data[n].a), *a = &one;
         cross_slot two = slot_at(c, c->undecided[block].data[n].b), *b = &two;
+        if (a->shell != b->shell && is_known(c, key_of_pair(a, b))) continue;
         corner_set first = corners_of(c, a), second = corners_of(c, b);
         if (compare_triangles(&first, &second) != CROSSING) continue;
         if (a->shell == b->shell && (touches(&first, &second) || touches(&second, &first))) continue;
-        note_first(c, a, b);
-        if (rbli_array_push(ctx, &c->found[block], key_of_pair(a, b)) != RBL_OK) return RBL_ERR_NO_MEMORY;
+        if (note_crossing(ctx, c, a, b, &c->found[block]) != RBL_OK) return RBL_ERR_NO_MEMORY;
     }
     return RBL_OK;
 }
@@ -469,7 +503,6 @@ static int compare_u64(const void *left, const void *right)
 static rbl_status collect(crosser *c, size_t task_count, repair_crossings *out)
 {
     rbl_status status = RBL_OK;
-    RBL_TRY_ALLOC(out->self_count = rbli_calloc(c->r->ctx, c->r->shells.count, sizeof *out->self_count));
     for (size_t i = 0; i < task_count; i++)
         for (size_t j = 0; j < c->found[i].count; j++) {
             RBL_TRY(rbli_poll(c->r->ctx, j));
@@ -494,11 +527,16 @@ rbl_status repair_find_crossings(repair *r, const int32_t *unit, repair_crossing
 {
     rbl_status status = RBL_OK;
     crosser c = {.r = r, .unit = unit, .out = out};
-    size_t blocks = 0, task_count = 0;
+    size_t blocks = 0, task_count = 0, searched = 0;
     *out = (repair_crossings){0};
     RBL_TRY_ALLOC(out->first = rbli_alloc(r->ctx, r->shells.count, sizeof *out->first));
-    for (size_t s = 0; s < r->shells.count; s++)
+    RBL_TRY_ALLOC(out->self_count = rbli_calloc(r->ctx, r->shells.count, sizeof *out->self_count));
+    for (size_t s = 0; s < r->shells.count; s++) {
         atomic_init(&out->first[s], INT32_MAX);
+        searched += is_searched(&r->shells.data[s]);
+    }
+    if (searched < (r->options.self_crossings ? 1 : 2)) goto done;
+    RBL_TRY(make_known(&c));
     RBL_TRY(build_tree(&c));
     blocks = rbli_box_tree_block_count(c.tree);
     task_count = (blocks + BLOCKS_A_TASK - 1) / BLOCKS_A_TASK;
@@ -523,6 +561,7 @@ done:
     rbli_free(r->ctx, c.blocks);
     rbli_free(r->ctx, c.move_of);
     rbli_free(r->ctx, c.moves);
+    rbli_free(r->ctx, (void *)c.known);
     rbli_box_tree_destroy(r->ctx, c.tree);
     if (status != RBL_OK) repair_crossings_free(r->ctx, out);
     return status;

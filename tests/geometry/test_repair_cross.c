@@ -141,6 +141,18 @@ static void crossings_inside_a_shell_are_counted(void **state)
     expect(ctx, r, 1, 0, 0, 0, 1.0 / 3);
     assert_true(r->shells[0].self_crossings > 0);
     rbli_repair_result_destroy(ctx, r);
+
+    rbli_repair_options options = rbli_repair_default_options();
+    options.self_crossings = false;
+    for (int others = 0; others < 2; others++) {
+        if (others) add_box(s, 0.25, 0.25, -1, 0.75, 0.75, 2);
+        r = repair_and_check(ctx, s, &options);
+        for (size_t i = 0; i < r->shell_count; i++) {
+            assert_int_equal(r->shells[i].self_crossings, 0);
+            assert_int_equal(r->shells[i].overlaps_other, others);
+        }
+        rbli_repair_result_destroy(ctx, r);
+    }
     free(s);
     finish_context(ctx);
 }
