@@ -7,9 +7,12 @@
 
 #include "fracture/base/alloc.h"
 #include "fracture/geometry/box_tree.h"
+#include "fracture/geometry/radix_sort.h"
 
 /// A united solid thinner than this, 2 V / A of the whole diagonal, is rounding.
 static const double NO_VOLUME = 0x1p-44;
+
+enum { FEW = 32 }; /* bodies that are asked one by one */
 
 typedef double vec3[3];
 
@@ -90,26 +93,39 @@ static bool read_weights(const rbli_triangle_origins *origins, size_t triangle, 
     return true;
 }
 
-/// A shell and the cavities in it as a body of its own. @param local [r->vertex_count] −1 everywhere, and so
-/// again afterwards
-static rbl_status make_body(
-    rbl_context *ctx, const rbli_repair_result *r, const bool *kept, size_t shell, int32_t *local, body **out)
+/// Kept cavities by the solid that they lie in: those of shell s are next[s], next[next[s]] …, ascending, until −1.
+static rbl_status list_cavities(
+    rbl_context *ctx, const rbli_repair_result *r, const bool *kept, int32_t **next)
+{
+    *next = rbli_alloc(ctx, r->shell_count, sizeof **next);
+    if (!*next) return RBL_ERR_NO_MEMORY;
+    memset(*next, 0xff, r->shell_count * sizeof **next);
+    for (size_t s = r->shell_count; s-- > 0;) {
+        int32_t parent = r->shells[s].parent;
+        if (!kept[s] || r->shells[s].kind != RBLI_SHELL_CAVITY || parent < 0 ||
+            r->shells[parent].kind != RBLI_SHELL_SOLID)
+            continue;
+        (*next)[s] = (*next)[parent];
+        (*next)[parent] = (int32_t)s;
+    }
+    return RBL_OK;
+}
+
+/// A shell and the cavities in it as a body of its own. @param next as list_cavities gives it
+/// @param local [r->vertex_count] −1 everywhere, and so again afterwards
+static rbl_status make_body(rbl_context *ctx, const rbli_repair_result *r, const int32_t *next, size_t shell,
+    int32_t *local, body **out)
 {
     rbl_status status = RBL_OK;
     size_t count = 0, filled = 0;
     body *b = NULL;
-    for (size_t s = 0; s < r->shell_count; s++)
-        if (kept[s] &&
-            (s == shell || (r->shells[s].kind == RBLI_SHELL_CAVITY && r->shells[s].parent == (int32_t)shell)))
-            count += (size_t)r->shells[s].triangle_count;
+    for (int32_t s = (int32_t)shell; s >= 0; s = next[s])
+        count += (size_t)r->shells[s].triangle_count;
     RBL_TRY_ALLOC(b = rbli_calloc(ctx, 1, sizeof *b));
     RBL_TRY_ALLOC(b->triangles = rbli_alloc(ctx, count, sizeof *b->triangles));
     RBL_TRY_ALLOC(b->positions = rbli_alloc(ctx, 3 * count, sizeof *b->positions));
-    for (size_t turn = 0; turn <= r->shell_count; turn++) {
-        size_t s = turn == 0 ? shell : turn - 1;
+    for (int32_t s = (int32_t)shell; s >= 0; s = next[s]) {
         const rbli_shell *from = &r->shells[s];
-        if (turn > 0 && (!kept[s] || from->kind != RBLI_SHELL_CAVITY || from->parent != (int32_t)shell))
-            continue;
         for (int32_t t = from->triangle_start; t < from->triangle_start + from->triangle_count; t++) {
             RBL_TRY(rbli_poll(ctx, (size_t)t));
             body_triangle *triangle = &b->triangles[filled++];
@@ -125,7 +141,7 @@ static rbl_status make_body(
             }
         }
         b->volume += from->volume;
-        if (turn == 0) b->outer_count = filled;
+        if (s == (int32_t)shell) b->outer_count = filled;
         for (int32_t t = from->triangle_start; t < from->triangle_start + from->triangle_count; t++) {
             RBL_TRY(rbli_poll(ctx, (size_t)t));
             for (int i = 0; i < 3; i++)
@@ -144,20 +160,38 @@ done:
     return status;
 }
 
+/// The boxes of bodies in a tree.
+static rbl_status make_tree(rbl_context *ctx, body *const *bodies, size_t count, rbli_box_tree **out)
+{
+    rbl_status status = RBL_OK;
+    double(*boxes)[2][3] = NULL;
+    RBL_TRY_ALLOC(boxes = rbli_alloc(ctx, count, sizeof *boxes));
+    for (size_t i = 0; i < count; i++) {
+        memcpy(boxes[i][0], bodies[i]->min, sizeof(vec3));
+        memcpy(boxes[i][1], bodies[i]->max, sizeof(vec3));
+    }
+    RBL_TRY(rbli_box_tree_create(ctx, (const double(*)[2][3])boxes, count, out));
+done:
+    rbli_free(ctx, boxes);
+    return status;
+}
+
 static rbl_status make_bodies(rbl_context *ctx, const rbli_repair_result *r, const bool *kept, body_list *out)
 {
     rbl_status status = RBL_OK;
-    int32_t *local = NULL;
+    int32_t *local = NULL, *next = NULL;
     RBL_TRY_ALLOC(local = rbli_alloc(ctx, r->vertex_count, sizeof *local));
     for (size_t v = 0; v < r->vertex_count; v++)
         local[v] = -1;
+    RBL_TRY(list_cavities(ctx, r, kept, &next));
     for (size_t s = 0; s < r->shell_count; s++) {
         if (!kept[s] || r->shells[s].kind != RBLI_SHELL_SOLID) continue;
         RBL_TRY(rbli_array_reserve(ctx, out, 1));
-        RBL_TRY(make_body(ctx, r, kept, s, local, &out->data[out->count]));
+        RBL_TRY(make_body(ctx, r, next, s, local, &out->data[out->count]));
         out->count++;
     }
 done:
+    rbli_free(ctx, next);
     rbli_free(ctx, local);
     return status;
 }
@@ -253,26 +287,6 @@ static rbl_status choose(unite_job *job, const rbli_repair_result *r, bool **out
     return RBL_OK;
 }
 
-/// The least part of the meeting bodies that a point lies in tells the node: by box, the largest first.
-static void name_bodies(body *const *bodies, size_t count, body *const *made, size_t made_count)
-{
-    for (size_t i = 0; i < made_count; i++) {
-        body *m = made[i];
-        m->largest = -HUGE_VAL;
-        m->shell = -1;
-        for (size_t j = 0; j < count; j++) {
-            const body *b = bodies[j];
-            bool within = b->meets;
-            for (int k = 0; k < 3; k++)
-                within = within && b->min[k] >= m->min[k] && b->max[k] <= m->max[k];
-            if (!within || b->largest < m->largest || (b->largest == m->largest && b->node >= m->node))
-                continue;
-            m->largest = b->largest;
-            m->node = b->node;
-        }
-    }
-}
-
 /// Cleans a union and appends its bodies.
 static rbl_status clean(
     unite_job *job, const rbli_united_pair *pair, const gathered *a, const gathered *b, body_list *out)
@@ -309,18 +323,84 @@ static bool boxes_meet(const body *a, const body *b)
     return true;
 }
 
-/// Marks the bodies of both lists whose boxes meet one of the other.
-static bool mark_meeting(body *const *a, size_t a_count, body *const *b, size_t b_count)
+/// A search in a list for the bodies whose boxes meet one.
+typedef struct meeting {
+    body *one, *const *others;
+    bool any; /* met so far */
+} meeting;
+
+/// Calls `visit` for each body of a list whose box meets that of m->one, and maybe others.
+/// @param tree of the list, or NULL: there are few
+static void visit_near(meeting *m, const rbli_box_tree *tree, size_t count, rbli_box_visit visit)
 {
-    bool any = false;
+    if (tree) rbli_box_tree_query(tree, m->one->min, m->one->max, visit, m);
+    for (size_t i = 0; !tree && i < count; i++)
+        visit(m, (int32_t)i);
+}
+
+static bool mark_if_met(void *user, int32_t other)
+{
+    meeting *m = user;
+    if (boxes_meet(m->one, m->others[other])) m->any = m->one->meets = m->others[other]->meets = true;
+    return true;
+}
+
+/// Marks the bodies of both lists whose boxes meet one of the other; `*any` tells whether there are any.
+static rbl_status mark_meeting(
+    rbl_context *ctx, body *const *a, size_t a_count, body *const *b, size_t b_count, bool *any)
+{
+    rbl_status status = RBL_OK;
+    rbli_box_tree *tree = NULL;
+    meeting m = {.others = b};
     for (size_t i = 0; i < a_count; i++)
         a[i]->meets = false;
     for (size_t j = 0; j < b_count; j++)
         b[j]->meets = false;
-    for (size_t i = 0; i < a_count; i++)
-        for (size_t j = 0; j < b_count; j++)
-            if (boxes_meet(a[i], b[j])) any = a[i]->meets = b[j]->meets = true;
-    return any;
+    if (b_count > FEW) RBL_TRY(make_tree(ctx, b, b_count, &tree));
+    for (size_t i = 0; i < a_count; i++) {
+        RBL_TRY(rbli_poll(ctx, i));
+        m.one = a[i];
+        visit_near(&m, tree, b_count, mark_if_met);
+    }
+    *any = m.any;
+done:
+    rbli_box_tree_destroy(ctx, tree);
+    return status;
+}
+
+static bool name_if_within(void *user, int32_t other)
+{
+    const meeting *m = user;
+    body *made = m->one;
+    const body *b = m->others[other];
+    bool within = b->meets;
+    for (int k = 0; k < 3; k++)
+        within = within && b->min[k] >= made->min[k] && b->max[k] <= made->max[k];
+    if (!within || b->largest < made->largest || (b->largest == made->largest && b->node >= made->node))
+        return true;
+    made->largest = b->largest;
+    made->node = b->node;
+    return true;
+}
+
+/// The largest of the meeting bodies that lies in a new one, by its box, tells the node.
+static rbl_status name_bodies(
+    rbl_context *ctx, body *const *bodies, size_t count, body *const *made, size_t made_count)
+{
+    rbl_status status = RBL_OK;
+    rbli_box_tree *tree = NULL;
+    meeting m = {.others = bodies};
+    if (count > FEW && made_count > 1) RBL_TRY(make_tree(ctx, bodies, count, &tree));
+    for (size_t i = 0; i < made_count; i++) {
+        RBL_TRY(rbli_poll(ctx, i));
+        m.one = made[i];
+        m.one->largest = -HUGE_VAL;
+        m.one->shell = -1;
+        visit_near(&m, tree, count, name_if_within);
+    }
+done:
+    rbli_box_tree_destroy(ctx, tree);
+    return status;
 }
 
 /// Unites bodies [0, half) with [half, count) of a list in place.
@@ -332,14 +412,16 @@ static rbl_status unite_halves(unite_job *job, body_list *list, size_t half)
     rbli_united_pair pair = {0};
     body_list made = {0};
     size_t kept = 0;
-    if (!mark_meeting(list->data, half, list->data + half, list->count - half)) return RBL_OK;
+    bool any;
+    RBL_TRY(mark_meeting(ctx, list->data, half, list->data + half, list->count - half, &any));
+    if (!any) return RBL_OK;
     RBL_TRY(gather(ctx, list->data, half, &a));
     RBL_TRY(gather(ctx, list->data + half, list->count - half, &b));
     RBL_TRY(rbli_unite_pair(ctx, &a.mesh, &b.mesh, &pair));
     if (pair.apart) goto done;
     job->met = true;
     RBL_TRY(clean(job, &pair, &a, &b, &made));
-    name_bodies(list->data, list->count, made.data, made.count);
+    RBL_TRY(name_bodies(ctx, list->data, list->count, made.data, made.count));
     RBL_TRY(rbli_array_reserve(ctx, list, made.count));
     for (size_t i = 0; i < list->count; i++) {
         if (list->data[i]->meets)
@@ -419,36 +501,56 @@ done:
     return status;
 }
 
-/// Unites the bodies of one unit, ordered along a curve in space.
-static rbl_status unite_unit(unite_job *job, body_list *bodies, int32_t unit, body_list *out)
+/// Puts the bodies of each unit side by side, units in the order of their first bodies.
+static rbl_status group_by_unit(unite_job *job, body_list *bodies)
 {
     rbl_status status = RBL_OK;
     rbl_context *ctx = job->ctx;
-    body_list members = {0}, ordered = {0};
-    double(*boxes)[2][3] = NULL;
-    rbli_box_tree *tree = NULL;
-    for (size_t i = 0; i < bodies->count; i++) {
-        if (!bodies->data[i] || bodies->data[i]->unit != unit) continue;
-        RBL_TRY(rbli_array_push(ctx, &members, bodies->data[i]));
-        bodies->data[i] = NULL;
+    size_t count = bodies->count, units = 0;
+    int32_t *first = NULL; /* body of each unit, or −1 */
+    rbli_keyed *keys = NULL, *scratch = NULL;
+    body **grouped = NULL;
+    for (size_t i = 0; i < count; i++)
+        if ((size_t)bodies->data[i]->unit >= units) units = (size_t)bodies->data[i]->unit + 1;
+    RBL_TRY_ALLOC(first = rbli_alloc(ctx, units, sizeof *first));
+    RBL_TRY_ALLOC(keys = rbli_alloc(ctx, count, sizeof *keys));
+    RBL_TRY_ALLOC(scratch = rbli_alloc(ctx, count, sizeof *scratch));
+    RBL_TRY_ALLOC(grouped = rbli_alloc(ctx, count, sizeof *grouped));
+    memset(first, 0xff, units * sizeof *first);
+    for (size_t i = 0; i < count; i++) {
+        int32_t *of_unit = &first[bodies->data[i]->unit];
+        if (*of_unit < 0) *of_unit = (int32_t)i;
+        keys[i] = (rbli_keyed){(uint64_t)*of_unit, (int32_t)i};
     }
-    RBL_TRY_ALLOC(boxes = rbli_alloc(ctx, members.count, sizeof *boxes));
-    for (size_t i = 0; i < members.count; i++) {
-        memcpy(boxes[i][0], members.data[i]->min, sizeof(vec3));
-        memcpy(boxes[i][1], members.data[i]->max, sizeof(vec3));
-    }
-    RBL_TRY(rbli_box_tree_create(ctx, (const double(*)[2][3])boxes, members.count, &tree));
-    RBL_TRY(rbli_array_reserve(ctx, &ordered, members.count));
-    for (size_t i = 0; i < members.count; i++)
-        ordered.data[i] = members.data[rbli_box_tree_items(tree)[i]];
-    ordered.count = members.count;
-    members.count = 0;
-    RBL_TRY(unite_range(job, ordered.data, ordered.count, out));
+    RBL_TRY(rbli_radix_sort_polled(ctx, keys, scratch, count));
+    for (size_t i = 0; i < count; i++)
+        grouped[i] = bodies->data[keys[i].index];
+    memcpy(bodies->data, grouped, count * sizeof *grouped);
 done:
-    free_bodies(ctx, &members);
+    rbli_free(ctx, first);
+    rbli_free(ctx, keys);
+    rbli_free(ctx, scratch);
+    rbli_free(ctx, (void *)grouped);
+    return status;
+}
+
+/// Unites the bodies of one unit, ordered along a curve in space; takes them over (sets them to NULL).
+static rbl_status unite_unit(unite_job *job, body **members, size_t count, body_list *out)
+{
+    rbl_status status = RBL_OK;
+    rbl_context *ctx = job->ctx;
+    body_list ordered = {0};
+    rbli_box_tree *tree = NULL;
+    RBL_TRY(make_tree(ctx, members, count, &tree));
+    RBL_TRY(rbli_array_reserve(ctx, &ordered, count));
+    for (size_t i = 0; i < count; i++)
+        ordered.data[i] = members[rbli_box_tree_items(tree)[i]];
+    ordered.count = count;
+    memset(members, 0, count * sizeof *members);
+    RBL_TRY(unite_range(job, ordered.data, count, out));
+done:
     free_bodies(ctx, &ordered);
     rbli_box_tree_destroy(ctx, tree);
-    rbli_free(ctx, boxes);
     return status;
 }
 
@@ -637,8 +739,12 @@ rbl_status rbli_unite(rbl_context *ctx, const rbli_repair_result *in, const bool
     if (join == RBLI_JOIN_NONE || !has_two_solids(in, kept)) return RBL_OK;
     RBL_TRY(make_bodies(ctx, in, kept, &bodies));
     RBL_TRY(assign_units(&job, &bodies));
-    for (size_t i = 0; i < bodies.count; i++)
-        if (bodies.data[i]) RBL_TRY(unite_unit(&job, &bodies, bodies.data[i]->unit, &united));
+    RBL_TRY(group_by_unit(&job, &bodies));
+    for (size_t i = 0, end; i < bodies.count; i = end) {
+        for (end = i + 1; end < bodies.count && bodies.data[end]->unit == bodies.data[i]->unit;)
+            end++;
+        RBL_TRY(unite_unit(&job, bodies.data + i, end - i, &united));
+    }
     if (job.met) RBL_TRY(write_result(&job, &united, out));
 done:
     free_bodies(ctx, &bodies);

@@ -334,6 +334,52 @@ static void rotated_boxes_match_voxels(void **state)
     run_assemblies(12, true);
 }
 
+/// Many solids, each with a cavity and a smaller solid at a corner: only neighbours meet, and each union is of the larger
+/// one's node.
+static void many_solids_unite_with_their_own(void **state)
+{
+    (void)state;
+    enum { LINE = 5, COUNT = LINE * LINE * LINE, SHELLS = 3 * COUNT };
+    static int32_t nodes[12 * SHELLS];
+    static bool kept[SHELLS], named[2 * COUNT];
+    rbl_context *ctx = make_context(2);
+    test_mesh mesh = {0};
+    for (int i = 0; i < COUNT; i++) {
+        int x = 10 * (i % LINE), y = 10 * (i / LINE % LINE), z = 10 * (i / LINE / LINE);
+        add_box(&mesh, (int[]){x, y, z}, (int[]){x + 6, y + 6, z + 6});
+        add_box(&mesh, (int[]){x + 1, y + 1, z + 1}, (int[]){x + 3, y + 3, z + 3});
+        for (size_t t = mesh.triangle_count - 12; t < mesh.triangle_count; t++) {
+            int32_t swap = mesh.triangles[t][1];
+            mesh.triangles[t][1] = mesh.triangles[t][2];
+            mesh.triangles[t][2] = swap;
+        }
+        add_box(&mesh, (int[]){x + 4, y + 4, z + 4}, (int[]){x + 8, y + 8, z + 8});
+        for (int t = 0; t < 36; t++)
+            nodes[36 * i + t] = 2 * i + (t < 24);
+    }
+    rbli_repair_result *repaired = NULL, *united = NULL;
+    rbli_mesh_view view = view_of(&mesh);
+    assert_ok(ctx, rbli_repair(ctx, &view, nodes, NULL, &repaired));
+    assert_int_equal(repaired->shell_count, SHELLS);
+    for (int s = 0; s < SHELLS; s++)
+        kept[s] = true;
+    assert_ok(ctx, rbli_unite(ctx, repaired, kept, RBLI_JOIN_SCENE, &united));
+    assert_non_null(united);
+    assert_int_equal(united->shell_count, 2 * COUNT);
+    for (size_t s = 0; s < united->shell_count; s++) {
+        const rbli_shell *shell = &united->shells[s];
+        bool is_solid = shell->kind == RBLI_SHELL_SOLID;
+        assert_close(signed_volume(united, shell), is_solid ? 216 + 64 - 8 : -8, 1e-6);
+        if (!is_solid) continue;
+        assert_true(shell->node % 2 == 1 && !named[shell->node]);
+        named[shell->node] = true;
+    }
+    rbli_repair_result_destroy(ctx, united);
+    rbli_repair_result_destroy(ctx, repaired);
+    free_mesh(&mesh);
+    finish_context(ctx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -342,6 +388,7 @@ int main(void)
         cmocka_unit_test(united_solids_are_cut_into_the_right_parts),
         cmocka_unit_test(shuffled_triangles_unite_alike),
         cmocka_unit_test(repairing_a_union_changes_nothing),
+        cmocka_unit_test(many_solids_unite_with_their_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
