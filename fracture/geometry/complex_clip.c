@@ -430,7 +430,7 @@ done:
 }
 
 rbl_status rbli_complex_clip(rbl_context *ctx, rbli_cell_complex *complex, const double box_min[3],
-    const double box_max[3], double tolerance)
+    const double box_max[3], double tolerance, size_t *inner_count)
 {
     rbl_status status = RBL_OK;
     rbli_facet_list list = {0};
@@ -448,6 +448,7 @@ rbl_status rbli_complex_clip(rbl_context *ctx, rbli_cell_complex *complex, const
     RBL_TRY(find_border(&c));
     rbli_facet_list_take(&list, complex);
     RBL_TRY(take_border(&c, &list));
+    if (inner_count) *inner_count = list.origin.count;
     for (int wall = 0; wall < 6; wall++) {
         c.axis = wall / 2;
         c.side = wall % 2;

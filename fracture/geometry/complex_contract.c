@@ -27,6 +27,7 @@ typedef struct contraction {
     rbli_cell_complex *k;
     const uint8_t *wall_count, *caution;
     bool at_walls_only;
+    size_t first_facet; /* that is looked at */
     double extent;
     int32_t *parent;   /* [vertex_count] union-find */
     double *threshold; /* [vertex_count] of the vertex's component; 0: nothing small near it */
@@ -104,6 +105,14 @@ static double facet_width(const rbli_cell_complex *k, size_t f)
 
 /* Phase 1: what is small, in which component, and the thresholds */
 
+static double perimeter(const rbli_cell_complex *k, const int32_t *loop, int32_t count)
+{
+    double around = 0;
+    for (int32_t i = 0, last = count - 1; i < count; last = i++)
+        around += edge_length(k, loop[i], loop[last]);
+    return around;
+}
+
 static bool has_wall_vertex(const contraction *c, size_t f)
 {
     for (int32_t i = c->k->facet_start[f]; i < c->k->facet_start[f + 1]; i++)
@@ -119,7 +128,7 @@ static rbl_status mark_small(rbl_context *ctx, size_t begin, size_t end, size_t 
     contraction *c = user;
     const rbli_cell_complex *k = c->k;
     double limit = ldexp(c->extent, TOP), limit2 = limit * limit;
-    for (size_t f = begin; f < end; f++) {
+    for (size_t f = c->first_facet + begin; f < c->first_facet + end; f++) {
         const int32_t *loop = k->facet_vertices + k->facet_start[f];
         int32_t count = k->facet_start[f + 1] - k->facet_start[f];
         const double *o = k->vertices[loop[0]];
@@ -127,15 +136,14 @@ static rbl_status mark_small(rbl_context *ctx, size_t begin, size_t end, size_t 
             c->small[f] = 0;
             continue;
         }
-        double u[3] = {0, 0, 0}, area[3] = {0, 0, 0}, around = 0;
+        double u[3] = {0, 0, 0}, area[3] = {0, 0, 0}, least2 = INFINITY, most2 = 0;
         const double *last = k->vertices[loop[count - 1]];
-        bool is_small = false;
         for (int32_t i = 0; i < count; i++) {
             const double *p = k->vertices[loop[i]];
             double e[3] = {p[0] - last[0], p[1] - last[1], p[2] - last[2]};
             double length2 = e[0] * e[0] + e[1] * e[1] + e[2] * e[2];
-            is_small |= length2 < limit2;
-            around += sqrt(length2);
+            least2 = length2 < least2 ? length2 : least2;
+            most2 = length2 > most2 ? length2 : most2;
             double v[3] = {p[0] - o[0], p[1] - o[1], p[2] - o[2]};
             area[0] += u[1] * v[2] - u[2] * v[1];
             area[1] += u[2] * v[0] - u[0] * v[2];
@@ -143,9 +151,12 @@ static rbl_status mark_small(rbl_context *ctx, size_t begin, size_t end, size_t 
             memcpy(u, v, sizeof u);
             last = p;
         }
-        double twice_area = sqrt(area[0] * area[0] + area[1] * area[1] + area[2] * area[2]);
-        /* A facet of width w has at most w times half its perimeter of area. */
-        if (!is_small && twice_area <= 2 * limit * around) is_small = facet_width(k, f) < limit;
+        double twice_area2 = area[0] * area[0] + area[1] * area[1] + area[2] * area[2];
+        bool is_small = least2 < limit2;
+        /* A facet of width w has at most w times half its perimeter of area; most have far more. */
+        if (!is_small && twice_area2 <= 8 * limit2 * count * count * most2)
+            is_small =
+                sqrt(twice_area2) <= 2 * limit * perimeter(k, loop, count) && facet_width(k, f) < limit;
         c->small[f] = is_small;
     }
     return RBL_OK;
@@ -178,8 +189,10 @@ static int threshold_exponent(uint64_t present, int least_gap)
 /// Marks the facets with something small, which most complexes have none of.
 static rbl_status find_small(contraction *c, bool *any)
 {
-    rbl_status status = rbli_parallel_for(c->ctx, c->k->facet_count, 4096, mark_small, c);
-    *any = status == RBL_OK && memchr(c->small, 1, c->k->facet_count);
+    size_t first = c->first_facet, count = c->k->facet_count - first;
+    memset(c->small, 0, first);
+    rbl_status status = rbli_parallel_for(c->ctx, count, 4096, mark_small, c);
+    *any = status == RBL_OK && memchr(c->small + first, 1, count);
     return status;
 }
 
@@ -669,6 +682,7 @@ rbl_status rbli_complex_contract(
         .wall_count = options->wall_count,
         .caution = options->caution,
         .at_walls_only = options->at_walls_only && options->wall_count,
+        .first_facet = options->at_walls_only && options->wall_count ? options->first_facet : 0,
         .extent = options->extent};
     bool again = false;
     if (changed) *changed = false;

@@ -32,6 +32,7 @@ typedef struct rbli_contract_options {
     const uint8_t *wall_count; /* [vertex_count] on how many walls a vertex lies, or NULL: a contracted edge
                                   keeps the vertex with the most */
     bool at_walls_only;        /* look only at facets with a vertex on a wall */
+    size_t first_facet;        /* with at_walls_only from this one on: those before have none */
     const uint8_t
         *caution; /* [vertex_count] or NULL: 0 as described, 1 asks for a gap of eight bins, 2 contracts what
                      is below 2^-49 alone, 3 nothing; a component takes the highest of its vertices */
@@ -62,9 +63,10 @@ rbl_status rbli_complex_find_bad(
 /// Clips to a box: whatever lies outside goes, and each cell that is cut gets facets on the walls with origin
 /// −1 and positive cell −1. Vertices within `tolerance` of a wall are moved onto it. Adjacent outside cells
 /// must be −1 or ordinary cells; ordinary cells must cover the box.
+/// @param inner_count  may be NULL: how many facets come first that are of cells wholly inside the box
 /// @return RBL_OK · RBL_ERR_NO_MEMORY · RBL_ERR_LIMIT
 rbl_status rbli_complex_clip(rbl_context *ctx, rbli_cell_complex *complex, const double box_min[3],
-    const double box_max[3], double tolerance);
+    const double box_max[3], double tolerance, size_t *inner_count);
 
 /// Drops vertices that no facet uses and cells that have no facet; the order of the rest stays.
 rbl_status rbli_complex_pack(rbl_context *ctx, rbli_cell_complex *complex);

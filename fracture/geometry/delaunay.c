@@ -30,7 +30,8 @@ static rbl_status place_range(
     const place_job *job = user;
     for (size_t i = begin; i < end; i++) {
         const double *x = job->points[job->curve[i]];
-        job->out[GHOSTS + i] = (rbli_ranked_point){{x[0], x[1], x[2]}, job->rank[job->curve[i]]};
+        int64_t rank = job->rank ? job->rank[job->curve[i]] : (int64_t)x[0];
+        job->out[GHOSTS + i] = (rbli_ranked_point){{x[0], x[1], x[2]}, rank};
     }
     return RBL_OK;
 }
@@ -52,7 +53,7 @@ rbl_status rbli_delaunay_create(rbl_context *ctx, const double (*points)[3], siz
     set_ghosts(ghost_distance, result->ghosts);
     for (size_t i = 0; i < GHOSTS; i++) {
         const double *x = result->ghosts[i];
-        ranked[i] = (rbli_ranked_point){{x[0], x[1], x[2]}, (int64_t)(point_count + i)};
+        ranked[i] = (rbli_ranked_point){{x[0], x[1], x[2]}, ((int64_t)1 << 52) + (int64_t)i};
     }
     place_job job = {points, rank, curve, ranked};
     RBL_TRY(rbli_parallel_for(ctx, point_count, 1024, place_range, &job));
@@ -72,6 +73,6 @@ done:
 void rbli_delaunay_destroy(rbl_context *ctx, rbli_delaunay *delaunay)
 {
     if (!delaunay) return;
-    rbli_free(ctx, delaunay->tetrahedra);
+    rbli_free(ctx, delaunay->memory);
     rbli_free(ctx, delaunay);
 }

@@ -13,7 +13,8 @@ typedef struct rbli_tetrahedron {
 } rbli_tetrahedron;
 
 typedef struct rbli_delaunay {
-    rbli_tetrahedron *tetrahedra; /* [tetrahedron_count] */
+    rbli_tetrahedron *tetrahedra; /* [tetrahedron_count] none in two cache lines */
+    void *memory;                 /* of these */
     size_t tetrahedron_count;
     size_t point_count; /* of the given points; the ghosts are point_count … point_count + 5: −x +x −y +y −z
                            +z */
@@ -26,17 +27,20 @@ typedef struct rbli_delaunay {
 /// @param points         [count][3] integers, |x| ≤ ghost_distance / 5
 /// @param curve          [count] set to the indices of points along the curve
 /// @param order          [count] set to places on it, in the order of insertion
+/// @param equal          set to whether two points are equal, or NULL
 /// @return RBL_OK · RBL_ERR_NO_MEMORY · RBL_ERR_CANCELLED
-/// Threads: reentrant, uses all of the context's. Deterministic. Cost: O(count).
+/// Threads: reentrant, uses all of the context's. Deterministic. Cost: O(count), O(n log n) for n of them closer than
+/// 2^-19 of the extent.
 rbl_status rbli_delaunay_order(rbl_context *ctx, const double (*points)[3], size_t count,
-    double ghost_distance, int32_t *curve, int32_t *order);
+    double ghost_distance, int32_t *curve, int32_t *order, bool *equal);
 
 /// Triangulates.
 ///
 /// Method: Bowyer–Watson with a visibility walk and exact predicates. On several threads each inserts into a region
 /// of its own, after the points where regions meet.
 /// @param points       [point_count][3] distinct integers, |x| ≤ ghost_distance / 5; point_count ≥ 1
-/// @param rank         [point_count] a permutation of 0 … point_count − 1: which point dominates ties
+/// @param rank         [point_count] a permutation of 0 … point_count − 1: which point dominates ties; NULL: the last by
+///                     (x, y, z), so that ties depend on no order of points, and lattices are treated alike everywhere
 /// @param ghost_distance  an integer ≤ 2^51
 /// @param curve          [point_count] indices of points by their places, a permutation (rbli_delaunay_order):
 ///                       tetrahedra are numbered by the places of their corners, the last first; each one's corners

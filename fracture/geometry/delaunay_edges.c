@@ -94,7 +94,7 @@ static rbl_status triangulate(neighbours *n)
     RBL_TRY_ALLOC(rank = rbli_alloc(n->ctx, n->unique, sizeof *rank));
     RBL_TRY_ALLOC(order = rbli_alloc(n->ctx, n->unique, sizeof *order));
     RBL_TRY_ALLOC(curve = rbli_alloc(n->ctx, n->unique, sizeof *curve));
-    RBL_TRY(rbli_delaunay_order(n->ctx, sites, n->unique, ghost_distance, curve, order));
+    RBL_TRY(rbli_delaunay_order(n->ctx, sites, n->unique, ghost_distance, curve, order, NULL));
     for (size_t i = 0; i < n->unique; i++)
         rank[i] = (int32_t)i;
     RBL_TRY(rbli_delaunay_create(n->ctx, sites, n->unique, rank, ghost_distance, curve, order, &n->delaunay));

@@ -144,11 +144,22 @@ static int32_t locate(rbli_inserter *in, const double p[3])
     }
 }
 
-static bool in_conflict(const rbli_triangulation *t, int32_t tet, const rbli_ranked_point *p)
+/// Whether the spheres around tetrahedra contain a point, for up to four of them: none waits for the branches that
+/// follow from another.
+static void find_conflicts(
+    const rbli_triangulation *t, const int32_t *tets, int count, const rbli_ranked_point *p, bool *conflict)
 {
-    const int32_t *v = t->tets[tet].v;
-    const rbli_ranked_point *q = t->points;
-    return rbli_insphere(&q[v[0]], &q[v[1]], &q[v[2]], &q[v[3]], p) > 0;
+    for (int i = 0; i < count; i += 2) {
+        const rbli_ranked_point *corners[2][4];
+        int signs[2], other = i + 1 < count ? i + 1 : i;
+        for (int k = 0; k < 4; k++) {
+            corners[0][k] = &t->points[t->tets[tets[i]].v[k]];
+            corners[1][k] = &t->points[t->tets[tets[other]].v[k]];
+        }
+        rbli_insphere_twice((const rbli_ranked_point *const(*)[4])corners, p, signs);
+        conflict[other] = signs[1] > 0;
+        conflict[i] = signs[0] > 0;
+    }
 }
 
 /// Has the neighbours of a tetrahedron fetched, which are looked at some steps later.
@@ -173,29 +184,39 @@ static rbl_status find_cavity(rbli_inserter *in, int32_t first, const rbli_ranke
     if (rbli_array_push(in->ctx, &in->conflict, first) != RBL_OK) return RBL_ERR_NO_MEMORY;
     t->stamp[first] = conflict;
     for (size_t i = 0; i < in->conflict.count; i++) {
-        int32_t current = in->conflict.data[i];
+        int32_t current = in->conflict.data[i], tested[4];
         const rbli_tetrahedron *tet = &t->tets[current];
+        int faces[4], count = 0;
+        bool own[4], in_conflict[4];
+        if (rbli_array_reserve(in->ctx, &in->border, 4) != RBL_OK ||
+            rbli_array_reserve(in->ctx, &in->conflict, 4) != RBL_OK)
+            return RBL_ERR_NO_MEMORY;
         for (int f = 0; f < 4; f++) {
             int32_t neighbour = tet->n[f];
-            if (neighbour >= 0 && !owns_across(in, tet, f)) {
-                if (in_conflict(t, neighbour, p)) {
-                    *inside = false;
-                    return RBL_OK;
-                }
-            } else if (neighbour >= 0) {
-                uint32_t stamp = t->stamp[neighbour];
-                if (stamp == conflict) continue;
-                if (stamp != conflict + 1 && in_conflict(t, neighbour, p)) {
-                    t->stamp[neighbour] = conflict;
-                    if (rbli_array_push(in->ctx, &in->conflict, neighbour) != RBL_OK)
-                        return RBL_ERR_NO_MEMORY;
-                    fetch_neighbours(t, neighbour);
-                    continue;
-                }
-                t->stamp[neighbour] = conflict + 1;
+            bool owned = neighbour < 0 || owns_across(in, tet, f);
+            uint32_t stamp = neighbour >= 0 && owned ? t->stamp[neighbour] : 0;
+            if (stamp == conflict) continue;
+            if (neighbour < 0 || stamp == conflict + 1) {
+                in->border.data[in->border.count++] = 4 * (int64_t)current + f;
+                continue;
             }
-            if (rbli_array_push(in->ctx, &in->border, 4 * (int64_t)current + f) != RBL_OK)
-                return RBL_ERR_NO_MEMORY;
+            tested[count] = neighbour;
+            own[count] = owned;
+            faces[count++] = f;
+        }
+        find_conflicts(t, tested, count, p, in_conflict);
+        for (int j = 0; j < count; j++) {
+            if (in_conflict[j] && !own[j]) {
+                *inside = false;
+                return RBL_OK;
+            }
+            if (own[j]) t->stamp[tested[j]] = conflict + !in_conflict[j];
+            if (in_conflict[j]) {
+                in->conflict.data[in->conflict.count++] = tested[j];
+                fetch_neighbours(t, tested[j]);
+            } else {
+                in->border.data[in->border.count++] = 4 * (int64_t)current + faces[j];
+            }
         }
     }
     return RBL_OK;

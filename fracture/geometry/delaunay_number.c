@@ -187,7 +187,8 @@ rbl_status rbli_number_tetrahedra(
         job.start[i] += job.start[i - 1];
     size_t live = job.start[points + 1];
     RBL_TRY_ALLOC(job.list = rbli_alloc(ctx, live, sizeof *job.list));
-    RBL_TRY_ALLOC(job.out = rbli_alloc(ctx, live, sizeof *job.out));
+    RBL_TRY_ALLOC(out->memory = rbli_alloc(ctx, live + RBLI_CACHE_LINE / sizeof *job.out, sizeof *job.out));
+    job.out = rbli_at_cache_line(out->memory);
     RBL_TRY(rbli_parallel_for(ctx, count, GRAIN, list_range, &job));
     RBL_TRY(rbli_parallel_for(ctx, points, 1024, number_range, &job));
     size_t blocks = (live + WRITTEN - 1) / WRITTEN;
@@ -198,9 +199,7 @@ rbl_status rbli_number_tetrahedra(
         out->shortest = job.shortest[i] < out->shortest ? job.shortest[i] : out->shortest;
     out->tetrahedra = job.out;
     out->tetrahedron_count = live;
-    job.out = NULL;
 done:
-    rbli_free(ctx, job.out);
     rbli_free(ctx, job.list);
     rbli_free(ctx, job.start);
     rbli_free(ctx, job.shortest);

@@ -1,5 +1,7 @@
 /// The order in which points are best inserted into a Delaunay triangulation.
 
+#include <stdlib.h>
+
 #include "fracture/base/alloc.h"
 #include "fracture/base/threads.h"
 #include "fracture/geometry/delaunay.h"
@@ -81,8 +83,42 @@ static rbl_status key_range(rbl_context *ctx, size_t begin, size_t end, size_t b
     return RBL_OK;
 }
 
+static int compare_points(const void *a, const void *b)
+{
+    const double *p = a, *q = b;
+    for (int k = 0; k < 3; k++)
+        if (p[k] != q[k]) return p[k] < q[k] ? -1 : 1;
+    return 0;
+}
+
+/// Whether two points are equal: such ones have the same key.
+static rbl_status find_equal(
+    rbl_context *ctx, const double (*points)[3], const rbli_keyed *keys, size_t count, bool *equal)
+{
+    rbl_status status = RBL_OK;
+    struct {
+        double (*data)[3];
+        size_t count, capacity;
+    } run = {0};
+    *equal = false;
+    for (size_t i = 0, end; i < count && !*equal; i = end) {
+        for (end = i + 1; end < count && keys[end].key == keys[i].key; end++) {
+        }
+        if (end - i < 2) continue;
+        RBL_TRY(rbli_array_reserve(ctx, &run, end - i));
+        for (size_t j = i; j < end; j++)
+            memcpy(run.data[j - i], points[keys[j].index], sizeof *run.data);
+        qsort(run.data, end - i, sizeof *run.data, compare_points);
+        for (size_t j = 1; j < end - i; j++)
+            *equal |= compare_points(run.data[j - 1], run.data[j]) == 0;
+    }
+done:
+    rbli_free(ctx, run.data);
+    return status;
+}
+
 rbl_status rbli_delaunay_order(rbl_context *ctx, const double (*points)[3], size_t count,
-    double ghost_distance, int32_t *curve, int32_t *order)
+    double ghost_distance, int32_t *curve, int32_t *order, bool *equal)
 {
     enum { POINTS_OF_FIRST = 64, MOST_ROUNDS = 64 };
     rbl_status status = RBL_OK;
@@ -104,6 +140,7 @@ rbl_status rbli_delaunay_order(rbl_context *ctx, const double (*points)[3], size
         curve[i] = keys[i].index;
         order[next[round_of((uint64_t)keys[i].index, round_count)]++] = (int32_t)i;
     }
+    if (equal) RBL_TRY(find_equal(ctx, points, keys, count, equal));
 done:
     rbli_free(ctx, keys);
     rbli_free(ctx, scratch);

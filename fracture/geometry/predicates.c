@@ -89,12 +89,18 @@ static rbli_i320 lifted(const int64_t *top, const int64_t *b, const int64_t *c, 
     return rbli_i320_mul(RBLI_WIDEN(rbli_i320, det3(b, c, d)), rbli_i320_from_i128(lift(top)));
 }
 
+static bool dominates(const rbli_ranked_point *a, const rbli_ranked_point *b)
+{
+    if (a->rank != b->rank) return a->rank > b->rank;
+    return a->x[1] != b->x[1] ? a->x[1] > b->x[1] : a->x[2] > b->x[2];
+}
+
 /// Sign of the first coefficient of the perturbation that does not vanish, ranks descending.
 static int insphere_tie(const rbli_ranked_point *const p[5])
 {
     int order[5] = {0, 1, 2, 3, 4};
     for (int i = 1; i < 5; i++)
-        for (int j = i; j > 0 && p[order[j]]->rank > p[order[j - 1]]->rank; j--) {
+        for (int j = i; j > 0 && dominates(p[order[j]], p[order[j - 1]]); j--) {
             int t = order[j];
             order[j] = order[j - 1];
             order[j - 1] = t;
@@ -164,6 +170,44 @@ int rbli_insphere(const rbli_ranked_point *a, const rbli_ranked_point *b, const 
     if (det < -bound) return -1;
     const rbli_ranked_point *const points[5] = {a, b, c, d, e};
     return insphere_exact(points, r);
+}
+
+/// Numbers of two tests at once.
+typedef double two __attribute__((vector_size(16)));
+
+static inline two greater_of(two a, two b)
+{
+    return (two){a[0] > b[0] ? a[0] : b[0], a[1] > b[1] ? a[1] : b[1]};
+}
+
+static inline two absolute(two a)
+{
+    return greater_of(a, -a);
+}
+
+void rbli_insphere_twice(const rbli_ranked_point *const p[2][4], const rbli_ranked_point *e, int signs[2])
+{
+    two x[4], y[4], z[4], lift[4], mx = {0}, my = {0}, mz = {0}, most = {0};
+    for (int i = 0; i < 4; i++) {
+        x[i] = (two){p[0][i]->x[0], p[1][i]->x[0]} - e->x[0];
+        y[i] = (two){p[0][i]->x[1], p[1][i]->x[1]} - e->x[1];
+        z[i] = (two){p[0][i]->x[2], p[1][i]->x[2]} - e->x[2];
+        lift[i] = x[i] * x[i] + y[i] * y[i] + z[i] * z[i];
+        mx = greater_of(mx, absolute(x[i]));
+        my = greater_of(my, absolute(y[i]));
+        mz = greater_of(mz, absolute(z[i]));
+        most = greater_of(most, lift[i]);
+    }
+    two ab = x[0] * y[1] - x[1] * y[0], ac = x[0] * y[2] - x[2] * y[0], ad = x[0] * y[3] - x[3] * y[0],
+        bc = x[1] * y[2] - x[2] * y[1], bd = x[1] * y[3] - x[3] * y[1], cd = x[2] * y[3] - x[3] * y[2];
+    two bcd = z[1] * cd - z[2] * bd + z[3] * bc, acd = z[0] * cd - z[2] * ad + z[3] * ac,
+        abd = z[0] * bd - z[1] * ad + z[3] * ab, abc = z[0] * bc - z[1] * ac + z[2] * ab;
+    two det = (lift[0] * bcd - lift[1] * acd) + (lift[2] * abd - lift[3] * abc),
+        bound = 4.4e-14 * mx * my * mz * most;
+    for (int i = 0; i < 2; i++)
+        signs[i] = det[i] > bound[i]    ? 1
+                   : det[i] < -bound[i] ? -1
+                                        : rbli_insphere(p[i][0], p[i][1], p[i][2], p[i][3], e);
 }
 
 double rbli_round_to_quarters(rbli_i256 numerator, rbli_i256 denominator)

@@ -6,7 +6,8 @@
 #include "fracture/geometry/wide.h"
 
 /// A point for the predicates: integer coordinates, |x| ≤ 2^51, and its rank: ties in the insphere test are
-/// broken by lifting each point by an infinitesimal, that of a larger rank dominating. Ranks are distinct.
+/// broken by lifting each point by an infinitesimal, that of a larger rank dominating. Among equal ranks the second
+/// coordinate decides, then the third: with the first one for a rank points are ranked by their coordinates.
 typedef struct rbli_ranked_point {
     double x[3];
     int64_t rank;
@@ -20,6 +21,9 @@ int rbli_orient3d(const double a[3], const double b[3], const double c[3], const
 /// weighted Delaunay 3D triangulations. Exact.
 int rbli_insphere(const rbli_ranked_point *a, const rbli_ranked_point *b, const rbli_ranked_point *c,
     const rbli_ranked_point *d, const rbli_ranked_point *e);
+
+/// The same for two tetrahedra at once, in half the time.
+void rbli_insphere_twice(const rbli_ranked_point *const p[2][4], const rbli_ranked_point *e, int signs[2]);
 
 /// The centre of the sphere through four integer points that are not coplanar, rounded to quarters (as far as
 /// doubles hold them): the same for every four points of one sphere and every order of them, up to a common

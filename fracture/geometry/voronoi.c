@@ -2,12 +2,10 @@
 /// (CUT.md, K).
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "fracture/base/threads.h"
 #include "fracture/geometry/complex_edit.h"
 #include "fracture/geometry/delaunay.h"
-#include "fracture/geometry/radix_sort.h"
 
 /// The integer grid: x in the source is center + x · unit in the grid.
 typedef struct grid {
@@ -22,11 +20,9 @@ typedef struct voronoi {
     const double (*sites)[3];
     const double *box_min, *box_max;
     grid grid;
-    int32_t *name;       /* [count] index of the site */
-    double (*points)[3]; /* [count] integers */
-    int32_t *rank;
+    int32_t *name;          /* [count] index of the site */
+    double (*points)[3];    /* [count] integers */
     int32_t *curve, *order; /* of points along a curve, of insertion: delaunay.h */
-    bool equal;             /* two points are */
     size_t count;
     size_t merged_count, first_merged[2];
     rbli_delaunay *delaunay;
@@ -139,95 +135,18 @@ static void round_sites(voronoi *v)
                 v->count > 1 ? rint((v->sites[v->name[i]][k] - v->grid.center[k]) * v->grid.inverse) : 0;
 }
 
-/* Ranks and duplicates */
+/* Triangulation, without duplicates */
 
-static int compare_points(const double a[3], const double b[3])
+static rbl_status sort_points(voronoi *v, bool *equal)
 {
-    for (int k = 0; k < 3; k++)
-        if (a[k] != b[k]) return a[k] < b[k] ? -1 : 1;
-    return 0;
+    return rbli_delaunay_order(
+        v->ctx, (const double(*)[3])v->points, v->count, v->grid.ghost_distance, v->curve, v->order, equal);
 }
 
-/// A point to be ranked; of equal ones the lower index is first.
-typedef struct ranked {
-    double x[3];
-    int32_t index;
-} ranked;
-
-static int compare_ranked(const void *a, const void *b)
+static rbl_status create_delaunay(voronoi *v)
 {
-    const ranked *p = a, *q = b;
-    int order = compare_points(p->x, q->x);
-    return order ? order : p->index < q->index ? -1 : p->index > q->index;
-}
-
-/// Sorts points that are equal along x, one after another in `pairs`. @param run [count] is overwritten
-static void sort_run(voronoi *v, rbli_keyed *pairs, size_t count, ranked *run)
-{
-    for (size_t i = 0; i < count; i++) {
-        memcpy(run[i].x, v->points[pairs[i].index], sizeof run[i].x);
-        run[i].index = pairs[i].index;
-    }
-    qsort(run, count, sizeof *run, compare_ranked);
-    for (size_t i = 0; i < count; i++) {
-        pairs[i].index = run[i].index;
-        v->equal |= i > 0 && compare_points(run[i - 1].x, run[i].x) == 0;
-    }
-}
-
-/// Ranks points by (x, y, z), so that ties do not depend on the order of sites and lattices are treated alike
-/// everywhere. Finds whether two points are equal.
-static rbl_status rank_points(rbl_context *ctx, voronoi *v)
-{
-    rbl_status status = RBL_OK;
-    size_t n = v->count, longest = 0;
-    rbli_keyed *pairs = rbli_alloc(ctx, n, sizeof *pairs), *scratch = NULL;
-    ranked *run = NULL;
-    RBL_TRY_ALLOC(pairs);
-    RBL_TRY_ALLOC(scratch = rbli_alloc(ctx, n, sizeof *scratch));
-    for (size_t i = 0; i < n; i++)
-        pairs[i] = (rbli_keyed){rbli_double_key(v->points[i][0]), (int32_t)i};
-    RBL_TRY(rbli_radix_sort_polled(ctx, pairs, scratch, n));
-    for (size_t i = 0, end; i < n; i = end) {
-        for (end = i + 1; end < n && pairs[end].key == pairs[i].key; end++) {
-        }
-        longest = end - i > longest ? end - i : longest;
-    }
-    if (longest > 1) RBL_TRY_ALLOC(run = rbli_alloc(ctx, longest, sizeof *run));
-    v->equal = false;
-    for (size_t i = 0, end; i < n; i = end) {
-        for (end = i + 1; end < n && pairs[end].key == pairs[i].key; end++) {
-        }
-        if (end - i > 1) sort_run(v, pairs + i, end - i, run);
-        RBL_TRY(rbli_poll(ctx, i));
-    }
-    for (size_t i = 0; i < n; i++)
-        v->rank[pairs[i].index] = (int32_t)i;
-done:
-    rbli_free(ctx, pairs);
-    rbli_free(ctx, scratch);
-    rbli_free(ctx, run);
-    return status;
-}
-
-static rbl_status rank_or_order(
-    rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
-{
-    (void)block;
-    (void)worker;
-    rbl_status status = RBL_OK;
-    voronoi *v = user;
-    for (size_t job = begin; job < end && status == RBL_OK; job++)
-        status = job ? rbli_delaunay_order(ctx, (const double(*)[3])v->points, v->count,
-                           v->grid.ghost_distance, v->curve, v->order)
-                     : rank_points(ctx, v);
-    return status;
-}
-
-/// Ranks points, finds their order of insertion and whether two are equal.
-static rbl_status sort_points(voronoi *v)
-{
-    return rbli_parallel_for(v->ctx, 2, 1, rank_or_order, v);
+    return rbli_delaunay_create(v->ctx, (const double(*)[3])v->points, v->count, NULL, v->grid.ghost_distance,
+        v->curve, v->order, &v->delaunay);
 }
 
 static size_t cell_hash(int64_t x, int64_t y, int64_t z)
@@ -310,18 +229,17 @@ done:
 static rbl_status triangulate(voronoi *v)
 {
     rbl_status status = RBL_OK;
-    RBL_TRY(sort_points(v));
-    if (!v->equal) {
-        RBL_TRY(rbli_delaunay_create(v->ctx, (const double(*)[3])v->points, v->count, v->rank,
-            v->grid.ghost_distance, v->curve, v->order, &v->delaunay));
+    bool equal = false;
+    RBL_TRY(sort_points(v, &equal));
+    if (!equal) {
+        RBL_TRY(create_delaunay(v));
         if (!(v->delaunay->shortest < merge_distance(v) * merge_distance(v))) return RBL_OK;
         rbli_delaunay_destroy(v->ctx, v->delaunay);
         v->delaunay = NULL;
     }
     RBL_TRY(merge_sites(v));
-    RBL_TRY(sort_points(v));
-    RBL_TRY(rbli_delaunay_create(v->ctx, (const double(*)[3])v->points, v->count, v->rank,
-        v->grid.ghost_distance, v->curve, v->order, &v->delaunay));
+    RBL_TRY(sort_points(v, NULL));
+    RBL_TRY(create_delaunay(v));
 done:
     return status;
 }
@@ -406,6 +324,7 @@ static bool collect_ring(const ring_job *job, size_t begin, size_t end, int32_t 
 static rbl_status ring_range(rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
 {
     (void)worker;
+    enum { AHEAD = 8 };
     rbl_status status = RBL_OK;
     const ring_job *job = user;
     const voronoi *v = job->v;
@@ -418,7 +337,10 @@ static rbl_status ring_range(rbl_context *ctx, size_t begin, size_t end, size_t 
     RBL_TRY(rbli_array_reserve(ctx, &list.cells, 2 * facets));
     RBL_TRY(rbli_array_reserve(ctx, &list.origin, facets));
     RBL_TRY(rbli_array_reserve(ctx, &list.vertices, 6 * count));
-    for (size_t t = begin; t < end; t++)
+    for (size_t t = begin; t < end; t++) {
+        for (int f = 0; f < 4 && t + AHEAD < end; f++)
+            if (d->tetrahedra[t + AHEAD].n[f] >= 0)
+                __builtin_prefetch(&d->tetrahedra[d->tetrahedra[t + AHEAD].n[f]]);
         for (int e = 0; e < 6; e++) {
             if (job->done[t] >> e & 1) continue;
             int32_t a = d->tetrahedra[t].v[edge_corners[e][0]], b = d->tetrahedra[t].v[edge_corners[e][1]];
@@ -433,6 +355,7 @@ static rbl_status ring_range(rbl_context *ctx, size_t begin, size_t end, size_t 
             RBL_TRY(rbli_facet_list_add(
                 ctx, &list, ring.data, count, negative, positive, (int32_t)list.origin.count));
         }
+    }
     job->blocks[block].list = list;
     list = (rbli_facet_list){0};
 done:
@@ -660,7 +583,7 @@ static rbl_status count_walls(
 }
 
 /// Contracts what the walls have cut too small, by rounding alone: the rest was decided before.
-static rbl_status contract_at_walls(voronoi *v, bool *changed)
+static rbl_status contract_at_walls(voronoi *v, size_t first_facet, bool *changed)
 {
     rbl_status status = RBL_OK;
     uint8_t *walls = NULL, *caution = NULL;
@@ -670,8 +593,11 @@ static rbl_status contract_at_walls(voronoi *v, bool *changed)
     memset(caution, 2, count);
     wall_job job = {v, walls};
     RBL_TRY(rbli_parallel_for(v->ctx, count, 8192, count_walls, &job));
-    rbli_contract_options options = {
-        .extent = v->grid.extent, .wall_count = walls, .at_walls_only = true, .caution = caution};
+    rbli_contract_options options = {.extent = v->grid.extent,
+        .wall_count = walls,
+        .at_walls_only = true,
+        .first_facet = first_facet,
+        .caution = caution};
     RBL_TRY(rbli_complex_contract(v->ctx, v->k, &options, changed));
 done:
     rbli_free(v->ctx, walls);
@@ -685,10 +611,11 @@ static rbl_status finish(voronoi *v, bool at_walls)
     rbl_status status = RBL_OK;
     bool changed = false;
     uint8_t *bad = NULL;
-    size_t bad_count = 0;
+    size_t bad_count = 0, inner_count = 0;
     RBL_TRY(make_contracted_dual(v));
-    RBL_TRY(rbli_complex_clip(v->ctx, v->k, v->grid.box_min, v->grid.box_max, ldexp(v->grid.extent, -46)));
-    if (at_walls) RBL_TRY(contract_at_walls(v, &changed));
+    RBL_TRY(rbli_complex_clip(
+        v->ctx, v->k, v->grid.box_min, v->grid.box_max, ldexp(v->grid.extent, -46), &inner_count));
+    if (at_walls) RBL_TRY(contract_at_walls(v, inner_count, &changed));
     if (changed) {
         RBL_TRY_ALLOC(bad = rbli_alloc(v->ctx, v->k->cell_count, 1));
         RBL_TRY(rbli_complex_find_bad(v->ctx, v->k, bad, &bad_count));
@@ -739,7 +666,6 @@ rbl_status rbli_voronoi_complex(rbl_context *ctx, const double (*sites)[3], size
     RBL_TRY(check_arguments(ctx, sites, site_count, box_min, box_max));
     RBL_TRY(select_sites(&v, site_count));
     RBL_TRY_ALLOC(v.points = rbli_alloc(ctx, v.count, sizeof *v.points));
-    RBL_TRY_ALLOC(v.rank = rbli_alloc(ctx, v.count, sizeof *v.rank));
     RBL_TRY_ALLOC(v.curve = rbli_alloc(ctx, v.count, sizeof *v.curve));
     RBL_TRY_ALLOC(v.order = rbli_alloc(ctx, v.count, sizeof *v.order));
     set_grid(&v);
@@ -760,7 +686,6 @@ done:
     rbli_delaunay_destroy(ctx, v.delaunay);
     rbli_free(ctx, v.name);
     rbli_free(ctx, v.points);
-    rbli_free(ctx, v.rank);
     rbli_free(ctx, v.curve);
     rbli_free(ctx, v.order);
     return status;

@@ -2,6 +2,7 @@
 
 #include <gmp.h>
 #include <math.h>
+#include <stdlib.h>
 
 #include "fracture/base/rng.h"
 #include "fracture/geometry/delaunay.h"
@@ -162,6 +163,8 @@ static void predicates_agree_with_gmp(void **state)
     (void)state;
     rng = rbli_rng_make(1, RBLI_RNG_TEST, 7);
     size_t flat = 0;
+    rbli_ranked_point last[5] = {
+        {{0, 0, 0}, 0}, {{1, 0, 0}, 1}, {{0, 1, 0}, 2}, {{0, 0, 1}, 3}}; /* the tetrahedron before */
     for (int i = 0; i < 160000; i++) {
         rbli_ranked_point p[5];
         make_points(i % 16, p);
@@ -179,8 +182,62 @@ static void predicates_agree_with_gmp(void **state)
         /* Even permutations of the corners change nothing. */
         assert_int_equal(inside, rbli_insphere(&p[1], &p[2], &p[0], &p[3], &p[4]));
         assert_int_equal(inside, rbli_insphere(&p[3], &p[2], &p[1], &p[0], &p[4]));
+        const rbli_ranked_point *const two[2][4] = {
+            {&p[0], &p[1], &p[2], &p[3]}, {last, last + 1, last + 2, last + 3}};
+        int signs[2];
+        rbli_insphere_twice(two, &p[4], signs);
+        assert_int_equal(signs[0], inside);
+        assert_int_equal(signs[1], rbli_insphere(last, last + 1, last + 2, last + 3, &p[4]));
+        memcpy(last, p, sizeof last);
     }
     assert_true(flat > 1000);
+}
+
+static int compare_coordinates(const void *a, const void *b)
+{
+    const rbli_ranked_point *p = a, *q = b;
+    for (int k = 0; k < 3; k++)
+        if (p->x[k] != q->x[k]) return p->x[k] < q->x[k] ? -1 : 1;
+    return 0;
+}
+
+/// Corners of boxes, all on one sphere: the first coordinate for a rank gives what ranks by all three do.
+static void equal_ranks_are_decided_by_coordinates(void **state)
+{
+    (void)state;
+    rng = rbli_rng_make(1, RBLI_RNG_TEST, 12);
+    size_t inside_count = 0;
+    for (int i = 0; i < 20000; i++) {
+        rbli_ranked_point p[8], q[8];
+        double low[3] = {random_integer(100), random_integer(100), random_integer(100)};
+        for (int c = 0; c < 8; c++) {
+            for (int k = 0; k < 3; k++)
+                p[c].x[k] = low[k] + (c >> k & 1);
+            p[c].rank = (int64_t)p[c].x[0];
+        }
+        memcpy(q, p, sizeof q);
+        qsort(q, 8, sizeof *q, compare_coordinates);
+        for (int c = 0; c < 8; c++)
+            q[c].rank = c;
+        int pick[5], count = 0;
+        while (count < 5) {
+            int c = (int)rbli_rng_below(&rng, 8), j = 0;
+            while (j < count && pick[j] != c)
+                j++;
+            if (j == count) pick[count++] = c;
+        }
+        const rbli_ranked_point *a[5], *b[5];
+        for (int j = 0; j < 5; j++) {
+            a[j] = &p[pick[j]];
+            for (int c = 0; c < 8; c++)
+                if (compare_coordinates(&q[c], a[j]) == 0) b[j] = &q[c];
+        }
+        if (rbli_orient3d(a[0]->x, a[1]->x, a[2]->x, a[3]->x) <= 0) continue;
+        int inside = rbli_insphere(a[0], a[1], a[2], a[3], a[4]);
+        assert_int_equal(inside, rbli_insphere(b[0], b[1], b[2], b[3], b[4]));
+        inside_count += inside > 0;
+    }
+    assert_true(inside_count > 1000);
 }
 
 /// Cospherical points have one centre to the bit, and it is where the exact one is.
@@ -246,6 +303,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(predicates_agree_with_gmp),
+        cmocka_unit_test(equal_ranks_are_decided_by_coordinates),
         cmocka_unit_test(circumcenters_are_the_nearest_quarters),
         cmocka_unit_test(circumcenters_are_the_exact_ones),
     };
