@@ -5,6 +5,9 @@
 
 #include <math.h>
 #include <stdlib.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 #include "fracture/geometry/exact_hull.h"
 
@@ -598,7 +601,6 @@ static rbl_status finish(const work *w, rbli_hull *out)
 /* ---- fewer vertices, from outside ---- */
 
 typedef double pair __attribute__((vector_size(16)));
-typedef int64_t pair_flags __attribute__((vector_size(16)));
 
 /// Two facets of the exact hull, of the same kind as `outer.planes`. Of an odd number the last one is there twice.
 typedef struct facet_pair {
@@ -740,10 +742,14 @@ static pair distances(const facet_pair *facets, const double x[3])
     return p[0] * x[0] + p[1] * x[1] + p[2] * x[2] - p[3];
 }
 
+/// b > a ? b : a
 static pair larger_pair(pair a, pair b)
 {
-    pair_flags second = b > a;
-    return (pair)((second & (pair_flags)b) | (~second & (pair_flags)a));
+#ifdef __SSE2__
+    return (pair)_mm_max_pd((__m128d)b, (__m128d)a);
+#else
+    return (pair){b[0] > a[0] ? b[0] : a[0], b[1] > a[1] ? b[1] : a[1]};
+#endif
 }
 
 static void measure_vertex(const facet_pair *facets, size_t facet_count, outer_vertex *v)
