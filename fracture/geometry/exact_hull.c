@@ -174,17 +174,17 @@ static rbl_status put_outside(builder *b, int32_t point, int32_t index, double d
     return push(b, &b->queue, index);
 }
 
-/// Puts a point on the list of the first of the faces that it is in front of. One in front of none is inside,
+/// Puts a point on the list of the first face from `begin` on that it is in front of. One in front of none is inside,
 /// but that is certain only for exact signs: with a tolerance, one that nearly touches a face stays near it.
-static rbl_status assign_point(builder *b, int32_t point, const int32_t *faces, size_t face_count)
+static rbl_status assign_point(builder *b, int32_t point, size_t begin)
 {
     int32_t host = -1;
     double nearest = -noise;
-    for (size_t i = 0; i < face_count; i++) {
-        const face *f = &b->faces.data[faces[i]];
+    for (size_t i = begin; i < b->faces.count; i++) {
+        const face *f = &b->faces.data[i];
         double distance = b->rough ? rounded_distance(b, f, point) : signed_distance(b, f, point);
-        if (distance > b->tolerance && distance > 0) return put_outside(b, point, faces[i], distance);
-        if (distance > nearest) nearest = distance, host = faces[i];
+        if (distance > b->tolerance && distance > 0) return put_outside(b, point, (int32_t)i, distance);
+        if (distance > nearest) nearest = distance, host = (int32_t)i;
     }
     if (!b->rough || host < 0) return RBL_OK;
     b->next_point[point] = b->faces.data[host].near;
@@ -267,16 +267,16 @@ static rbl_status make_simplex(builder *b, const int32_t s[4])
     /* s[3] lies behind (s0, s1, s2). */
     const int32_t corner[4][3] = {{0, 1, 2}, {0, 3, 1}, {1, 3, 2}, {2, 3, 0}};
     const int32_t neighbor[4][3] = {{1, 2, 3}, {3, 2, 0}, {1, 3, 0}, {2, 1, 0}};
-    int32_t all[4];
     for (int i = 0; i < 4; i++) {
-        rbl_status status = add_face(b, s[corner[i][0]], s[corner[i][1]], s[corner[i][2]], &all[i]);
+        int32_t index;
+        rbl_status status = add_face(b, s[corner[i][0]], s[corner[i][1]], s[corner[i][2]], &index);
         if (status != RBL_OK) return status;
         memcpy(b->faces.data[i].neighbor, neighbor[i], sizeof neighbor[i]);
     }
     for (size_t i = 0; i < b->count; i++) {
         int32_t point = (int32_t)i;
         if (point == s[0] || point == s[1] || point == s[2] || point == s[3]) continue;
-        rbl_status status = assign_point(b, point, all, 4);
+        rbl_status status = assign_point(b, point, 0);
         if (status != RBL_OK) return status;
     }
     return RBL_OK;
@@ -341,12 +341,7 @@ static rbl_status add_point(builder *b, int32_t first)
         b->faces.data[index].neighbor[1] = after;
         b->faces.data[after].neighbor[2] = index;
     }
-    RBL_TRY(reserve(b, &b->stack, new_count));
-    size_t visible_count = b->stack.count;
-    int32_t *fresh = b->stack.data + visible_count;
-    for (size_t i = 0; i < new_count; i++)
-        fresh[i] = (int32_t)(new_start + i);
-    for (size_t i = 0; i < visible_count; i++) {
+    for (size_t i = 0; i < b->stack.count; i++) {
         face *f = &b->faces.data[b->stack.data[i]];
         int32_t lists[2] = {f->outside, f->near};
         f->alive = false;
@@ -354,7 +349,7 @@ static rbl_status add_point(builder *b, int32_t first)
         for (int list = 0; list < 2; list++)
             for (int32_t next, p = lists[list]; p >= 0; p = next) {
                 next = b->next_point[p];
-                if (p != point) RBL_TRY(assign_point(b, p, fresh, new_count));
+                if (p != point) RBL_TRY(assign_point(b, p, new_start));
             }
     }
 done:
