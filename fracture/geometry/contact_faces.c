@@ -11,6 +11,7 @@ enum {
     RANGE_TRIANGLES = 2048, /* about, of a range */
     MOST_RANGES = 1024,
     LISTED = 1 << 13, /* triangles of a block whose lists make faces */
+    A_POLL = 64, /* triangles of a list between looks at the request to cancel: each meets all before it */
     NONE = INT32_MAX,
 };
 enum { IS_FIRST = 1, IS_EVEN = 2 };
@@ -167,7 +168,9 @@ static rbl_status count_faces(
         pairs += sides[0] * sides[1];
     }
     m->faces_at[block] = faces;
-    return rbli_array_reserve(ctx, &m->overlaps->data[block], pairs);
+    /* Those within a piece do not count, and of many equal triangles they are most: no more room at first than a pair
+     * for each triangle. */
+    return rbli_array_reserve(ctx, &m->overlaps->data[block], pairs < end - begin ? pairs : end - begin);
 }
 
 /// Appends the pairs of triangle `t` with those before it in its list.
@@ -199,6 +202,7 @@ static rbl_status split_lists(
         for (int32_t i = (int32_t)t; i != NONE; i = m->next[i]) {
             int side = (m->flags[i] & IS_EVEN) != 0;
             size_t place = made[side]++;
+            if (place % A_POLL == A_POLL - 1 && rbli_cancelled(ctx)) return RBL_ERR_CANCELLED;
             if (place == count) faces[count++] = (rbli_contact_face){{-1, -1}, (int32_t)t};
             faces[place].triangle[side] = i;
             rbl_status status = pair_with_list(ctx, m, (int32_t)t, i, &m->overlaps->data[block]);

@@ -248,6 +248,30 @@ static void thin_overlaps_count_together(void **state)
     assert_close(area_of_sheets(0.01), 4 * 0.05 * 0.05, 1e-9);
 }
 
+/// Pairs within a piece do not count, and take no memory.
+static void many_equal_triangles_of_a_piece_take_little_memory(void **state)
+{
+    (void)state;
+    enum { COUNT = 8000 };
+    static const double positions[3][3] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}};
+    static int32_t triangles[COUNT][3], piece[COUNT];
+    for (int t = 0; t < COUNT; t++) {
+        triangles[t][1] = t % 2 ? 1 : 2;
+        triangles[t][2] = t % 2 ? 2 : 1;
+    }
+    piece[0] = 1;
+    rbl_context *ctx = make_context(1);
+    rbli_allocator_set_limit(ctx->allocator, 32 << 20, NULL, NULL);
+    rbli_mesh_view view = {positions, 3, (const int32_t(*)[3])triangles, COUNT};
+    rbli_touch *touches = NULL;
+    size_t count;
+    assert_ok(ctx, rbli_find_contacts(ctx, &view, piece, 1e-6, &touches, &count));
+    assert_int_equal(count, 1);
+    assert_close(touches[0].matched_area, 0.5 * COUNT / 2, 1e-9);
+    rbli_free(ctx, touches);
+    finish_context(ctx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -256,6 +280,7 @@ int main(void)
         cmocka_unit_test(equal_triangles_are_matched),
         cmocka_unit_test(far_apart_pieces_have_none),
         cmocka_unit_test(thin_overlaps_count_together),
+        cmocka_unit_test(many_equal_triangles_of_a_piece_take_little_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
