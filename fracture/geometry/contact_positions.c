@@ -8,10 +8,10 @@
 #include "fracture/geometry/radix_sort.h"
 
 enum {
-    DEALT = 1 << 14 /* vertices of a block */,
-    RANGE_VERTICES = 2048 /* about */,
+    DEALT = 1 << 14,       /* vertices of a block */
+    RANGE_VERTICES = 2048, /* about, of a range */
     MOST_RANGES = 512,
-    AHEAD = 16
+    AHEAD = 16,
 };
 
 /// A vertex, and the part of its hash that does not choose the range.

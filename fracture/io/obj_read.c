@@ -621,12 +621,14 @@ done:
 
 /// How many lines begin with "v " and with "f". Eight bits hold the counts of a part, so that many bytes are looked at at
 /// once.
-static void count_lines(const char *text, size_t bytes, size_t *vertices, size_t *faces)
+static rbl_status count_lines(
+    const rbl_context *ctx, const char *text, size_t bytes, size_t *vertices, size_t *faces)
 {
     enum { PART = 128 };
     *vertices = *faces = 0;
-    for (size_t at = 0; at + PART + 2 <= bytes; at += PART) {
-        const char *p = text + at;
+    for (size_t part = 0; (part + 1) * PART + 2 <= bytes; part++) {
+        if (rbli_poll(ctx, part) != RBL_OK) return RBL_ERR_CANCELLED;
+        const char *p = text + part * PART;
         uint8_t v = 0, f = 0;
         for (int i = 0; i < PART; i++) {
             v = (uint8_t)(v + ((p[i] == '\n') & (p[i + 1] == 'v') & (p[i + 2] == ' ')));
@@ -635,18 +637,19 @@ static void count_lines(const char *text, size_t bytes, size_t *vertices, size_t
         *vertices += v;
         *faces += f;
     }
+    return RBL_OK;
 }
 
 /// Makes room for what the file seems to hold: arrays that grow are copied, and each copy takes fresh memory.
 static rbl_status reserve(obj_reader *reader)
 {
     enum {
-        SHORTEST = 8,
-        /* bytes of "v 0 0 0" and its end */ SPARE = 16 /* what the count missed at both ends */
+        SHORTEST = 8, /* bytes of "v 0 0 0" and its end */
+        SPARE = 16,   /* what the count missed at both ends */
     };
     rbl_status status = RBL_OK;
     size_t vertices, faces, bytes = (size_t)(reader->scan.end - reader->scan.at);
-    count_lines(reader->scan.at, bytes, &vertices, &faces);
+    RBL_TRY(count_lines(reader->ctx, reader->scan.at, bytes, &vertices, &faces));
     if (vertices > bytes / SHORTEST || faces > bytes / SHORTEST) return RBL_OK;
     RBL_TRY(rbli_array_reserve(reader->ctx, &reader->positions, 3 * (vertices + SPARE)));
     RBL_TRY(rbli_array_reserve(reader->ctx, &reader->position_lines, vertices + SPARE));
