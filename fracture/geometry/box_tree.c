@@ -4,12 +4,9 @@
 
 #include "fracture/geometry/box_tree.h"
 
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
-
 #include "fracture/base/alloc.h"
 #include "fracture/base/threads.h"
+#include "fracture/geometry/lanes.h"
 #include "fracture/geometry/radix_sort.h"
 
 enum {
@@ -26,10 +23,8 @@ _Static_assert(FAN == 4, "UPPER_HALF is for four");
 typedef rbli_flat_box flat_box;
 
 /// FAN boxes side by side, tested at once. Lanes beyond the end are empty (minimum above maximum).
-typedef float lanes __attribute__((vector_size(4 * FAN)));
-typedef int32_t lane_mask __attribute__((vector_size(4 * FAN)));
 typedef struct box_pack {
-    lanes min[3], max[3];
+    rbli_float4 min[3], max[3];
 } box_pack;
 
 struct rbli_box_tree {
@@ -57,16 +52,12 @@ static box_pack spread_box(const flat_box *box)
 }
 
 /// Bit i is set when lane i of one overlaps lane i of the other.
-static inline int overlap(const box_pack *pack, const box_pack *box)
+static inline unsigned overlap(const box_pack *pack, const box_pack *box)
 {
-    lane_mask both = (pack->min[0] <= box->max[0]) & (pack->max[0] >= box->min[0]);
+    rbli_int4 both = (pack->min[0] <= box->max[0]) & (pack->max[0] >= box->min[0]);
     both &= (pack->min[1] <= box->max[1]) & (pack->max[1] >= box->min[1]);
     both &= (pack->min[2] <= box->max[2]) & (pack->max[2] >= box->min[2]);
-#ifdef __SSE2__
-    return _mm_movemask_ps((__m128)both);
-#else
-    return (both[0] & 1) | (both[1] & 2) | (both[2] & 4) | (both[3] & 8);
-#endif
+    return rbli_lane_bits(both);
 }
 
 static inline const box_pack *pack_of(const rbli_box_tree *tree, int level, size_t pack)
@@ -91,7 +82,7 @@ static float clamp_to_float(double value)
     return (float)(least < 8 ? least : 8);
 }
 
-static flat_box flatten(const rbli_box_tree *tree, const double min[3], const double max[3])
+rbli_flat_box rbli_box_tree_flatten(const rbli_box_tree *tree, const double min[3], const double max[3])
 {
     const double pad = 0x1p-22; /* more than the rounding of a float in 0 … 1 */
     flat_box box;
@@ -193,7 +184,7 @@ static rbl_status fill_packs(rbl_context *ctx, size_t begin, size_t end, size_t 
             box = tree->boxes[tree->items[i]];
         } else if (i < tree->count) {
             job->get(job->user, i, tree->items[i], min, max);
-            box = flatten(tree, min, max);
+            box = rbli_box_tree_flatten(tree, min, max);
         }
         set_lane(&tree->packs[i / FAN], i % FAN, i < tree->count ? &box : NULL);
     }
@@ -346,6 +337,7 @@ void rbli_box_tree_destroy(rbl_context *ctx, rbli_box_tree *tree)
     rbli_free(ctx, tree);
 }
 
+/// Packs to look at.
 typedef struct node_stack {
     struct {
         int32_t level;
@@ -354,32 +346,33 @@ typedef struct node_stack {
     int count;
 } node_stack;
 
-bool rbli_box_tree_query(
-    const rbli_box_tree *tree, const double min[3], const double max[3], rbli_box_visit visit, void *user)
+static inline void push_node(node_stack *stack, int level, size_t pack)
+{
+    stack->nodes[stack->count].level = level;
+    stack->nodes[stack->count++].pack = (uint32_t)pack;
+}
+
+/// The walk of rbli_box_tree_walk. Inlined by force, so that each caller has one with its visit inside.
+static inline __attribute__((always_inline)) bool walk(
+    const rbli_box_tree *tree, const flat_box *box, rbli_box_pack_visit visit, void *user)
 {
     if (tree->count == 0) return true;
-    flat_box flat = flatten(tree, min, max);
-    box_pack box = spread_box(&flat);
+    box_pack wide = spread_box(box);
     node_stack stack;
-    stack.nodes[0].level = tree->level_count - 1;
-    stack.nodes[0].pack = 0;
-    stack.count = 1;
+    stack.count = 0;
+    push_node(&stack, tree->level_count - 1, 0);
     while (stack.count > 0) {
         stack.count--;
         int level = stack.nodes[stack.count].level;
         size_t pack = stack.nodes[stack.count].pack;
-        int hits = overlap(pack_of(tree, level, pack), &box);
-        for (int lane = 0; lane < FAN; lane++) {
-            int at = level == 0 ? lane : FAN - 1 - lane; /* so that the lowest child is taken next */
-            if (!(hits >> at & 1)) continue;
-            size_t index = pack * FAN + (size_t)at;
-            if (level == 0) {
-                if (!visit(user, tree->items[index])) return false;
-            } else {
-                stack.nodes[stack.count].level = level - 1;
-                stack.nodes[stack.count++].pack = (uint32_t)index;
-            }
-        }
+        const box_pack *boxes = pack_of(tree, level, pack);
+        unsigned hits = overlap(boxes, &wide);
+        if (!hits) continue;
+        int enter =
+            visit(user, level, pack, hits, (const float(*)[FAN])boxes->min, (const float(*)[FAN])boxes->max);
+        if (enter == RBLI_BOX_TREE_STOP) return false;
+        for (int lane = FAN - 1; lane >= 0 && level > 0; lane--) /* so that the lowest child is taken next */
+            if (enter >> lane & 1) push_node(&stack, level - 1, pack * FAN + (size_t)lane);
     }
     return true;
 }
@@ -387,35 +380,33 @@ bool rbli_box_tree_query(
 bool rbli_box_tree_walk(
     const rbli_box_tree *tree, const rbli_flat_box *box, rbli_box_pack_visit visit, void *user)
 {
-    if (tree->count == 0) return true;
-    box_pack wide = spread_box(box);
-    node_stack stack;
-    stack.nodes[0].level = tree->level_count - 1;
-    stack.nodes[0].pack = 0;
-    stack.count = 1;
-    while (stack.count > 0) {
-        stack.count--;
-        int level = stack.nodes[stack.count].level;
-        size_t pack = stack.nodes[stack.count].pack;
-        const box_pack *boxes = pack_of(tree, level, pack);
-        int hits = overlap(boxes, &wide);
-        if (!hits) continue;
-        hits = visit(user, level, pack, (unsigned)hits, (const float(*)[FAN])boxes->min,
-            (const float(*)[FAN])boxes->max);
-        if (hits == RBLI_BOX_TREE_STOP) return false;
-        for (int lane = FAN - 1; lane >= 0 && level > 0;
-             lane--) { /* so that the lowest child is taken next */
-            if (!(hits >> lane & 1)) continue;
-            stack.nodes[stack.count].level = level - 1;
-            stack.nodes[stack.count++].pack = (uint32_t)(pack * FAN) + (uint32_t)lane;
-        }
-    }
-    return true;
+    return walk(tree, box, visit, user);
 }
 
-rbli_flat_box rbli_box_tree_flatten(const rbli_box_tree *tree, const double min[3], const double max[3])
+typedef struct item_query {
+    const rbli_box_tree *tree;
+    rbli_box_visit visit;
+    void *user;
+} item_query;
+
+static inline int visit_items(
+    void *user, int level, size_t pack, unsigned hits, const float (*min)[FAN], const float (*max)[FAN])
 {
-    return flatten(tree, min, max);
+    const item_query *query = user;
+    (void)min;
+    (void)max;
+    if (level > 0) return (int)hits;
+    for (; hits; hits &= hits - 1)
+        if (!query->visit(query->user, query->tree->items[pack * FAN + (size_t)__builtin_ctz(hits)]))
+            return RBLI_BOX_TREE_STOP;
+    return 0;
+}
+
+bool rbli_box_tree_query(
+    const rbli_box_tree *tree, const double min[3], const double max[3], rbli_box_visit visit, void *user)
+{
+    flat_box box = rbli_box_tree_flatten(tree, min, max);
+    return walk(tree, &box, visit_items, &(item_query){tree, visit, user});
 }
 
 size_t rbli_box_tree_node_count(const rbli_box_tree *tree, int level)
@@ -450,7 +441,7 @@ static void pairs_of_packs(const rbli_box_tree *tree, const box_pack own[FAN], s
     const box_pack *other = pack_of(tree, 0, two);
     unsigned hits = 0;
     for (int i = 0; i < FAN; i++)
-        hits |= (unsigned)overlap(other, &own[i]) << (FAN * i);
+        hits |= overlap(other, &own[i]) << (FAN * i);
     if (one == two) hits &= UPPER_HALF;
     if (hits) visit(user, one, two, hits);
 }
@@ -477,9 +468,9 @@ static void pair_near(pair_search *s)
             own[i] = spread_box(&flat);
         }
         for (int i = 0; i < s->near_count; i++) {
-            int hits = overlap(pack_of(tree, 1, s->near[i]), &around);
+            unsigned hits = overlap(pack_of(tree, 1, s->near[i]), &around);
             for (; hits; hits &= hits - 1) {
-                size_t other = s->near[i] * (size_t)FAN + (size_t)__builtin_ctz((unsigned)hits);
+                size_t other = s->near[i] * (size_t)FAN + (size_t)__builtin_ctz(hits);
                 /* Blocks before this one were paired with it when it was their turn. */
                 if (other >= block) pairs_of_packs(tree, own, block, other, s->visit, s->user);
             }
@@ -495,9 +486,8 @@ static void pair_group(pair_search *s, size_t group)
     flat_box flat = box_around(pack_of(tree, 1, group));
     box_pack around = spread_box(&flat);
     node_stack stack;
-    stack.nodes[0].level = tree->level_count - 1;
-    stack.nodes[0].pack = 0;
-    stack.count = 1;
+    stack.count = 0;
+    push_node(&stack, tree->level_count - 1, 0);
     while (stack.count > 0) {
         stack.count--;
         int level = stack.nodes[stack.count].level;
@@ -508,12 +498,10 @@ static void pair_group(pair_search *s, size_t group)
             continue;
         }
         size_t least = group >> (2 * (level - 2)); /* children before it hold blocks before the group alone */
-        int hits = overlap(pack_of(tree, level, pack), &around);
+        unsigned hits = overlap(pack_of(tree, level, pack), &around);
         for (; hits; hits &= hits - 1) {
-            size_t child = pack * FAN + (size_t)__builtin_ctz((unsigned)hits);
-            if (child < least) continue;
-            stack.nodes[stack.count].level = level - 1;
-            stack.nodes[stack.count++].pack = (uint32_t)child;
+            size_t child = pack * FAN + (size_t)__builtin_ctz(hits);
+            if (child >= least) push_node(&stack, level - 1, child);
         }
     }
     pair_near(s);

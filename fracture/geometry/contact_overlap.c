@@ -5,12 +5,10 @@
 #include "fracture/geometry/contact_overlap.h"
 
 #include <math.h>
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
 
 #include "fracture/base/threads.h"
 #include "fracture/geometry/box_tree.h"
+#include "fracture/geometry/lanes.h"
 
 static double dot(const double a[3], const double b[3])
 {
@@ -204,11 +202,9 @@ bool rbli_triangle_overlap(
 
 /// What a look at candidates needs, in the tree's order: a block of slots side by side, looked at together.
 enum { FAN = RBLI_BOX_TREE_FAN };
-typedef float look_lanes __attribute__((vector_size(4 * FAN)));
-typedef int32_t look_mask __attribute__((vector_size(4 * FAN)));
 typedef struct face_looks {
-    look_lanes normal[3];  /* of the first direction */
-    look_lanes tilt;       /* how far (sine) its direction may be off when corners are off by the tolerance */
+    rbli_float4 normal[3]; /* of the first direction */
+    rbli_float4 tilt;      /* how far (sine) its direction may be off when corners are off by the tolerance */
     int32_t piece[2][FAN]; /* of the triangle of each direction, or −1 */
 } face_looks;
 
@@ -313,16 +309,6 @@ static void queue_pair(block_search *b, size_t first, size_t second, int flip)
     if (b->queued == QUEUED) empty_queue(b);
 }
 
-/// Bit j is set when lane j is.
-static inline unsigned lanes_of(look_mask mask)
-{
-#ifdef __SSE2__
-    return (unsigned)_mm_movemask_ps((__m128)mask);
-#else
-    return (unsigned)((mask[0] & 1) | (mask[1] & 2) | (mask[2] & 4) | (mask[3] & 8));
-#endif
-}
-
 /// Of the pairs of two blocks those whose directions agree, in the order of their slots.
 static void look_at_blocks(void *user, size_t block_one, size_t block_two, unsigned hits)
 {
@@ -332,11 +318,11 @@ static void look_at_blocks(void *user, size_t block_one, size_t block_two, unsig
     if (++b->visits % VISITS_BETWEEN_POLLS == 0 && rbli_cancelled(b->ctx)) b->status = RBL_ERR_CANCELLED;
     for (int i = 0; hits; i++, hits >>= FAN) {
         if (!(hits & ((1u << FAN) - 1))) continue;
-        look_lanes along =
+        rbli_float4 along =
             p->normal[0][i] * q->normal[0] + p->normal[1][i] * q->normal[1] + p->normal[2][i] * q->normal[2];
-        look_lanes tilt = p->tilt[i] + q->tilt, least = 1 - tilt * tilt; /* 0.5 counts where that is more */
-        look_mask agree = ~(((along < least) & (along > -least)) | ((along < 0.5f) & (along > -0.5f)));
-        for (unsigned row = hits & lanes_of(agree); row; row &= row - 1) {
+        rbli_float4 tilt = p->tilt[i] + q->tilt, least = 1 - tilt * tilt; /* 0.5 counts where that is more */
+        rbli_int4 agree = ~(((along < least) & (along > -least)) | ((along < 0.5f) & (along > -0.5f)));
+        for (unsigned row = hits & rbli_lane_bits(agree); row; row &= row - 1) {
             int j = __builtin_ctz(row);
             /* Triangles that face each other: of different directions if the normals agree, else of the same. */
             queue_pair(b, block_one * FAN + (size_t)i, block_two * FAN + (size_t)j, along[j] > 0);

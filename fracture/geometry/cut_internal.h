@@ -8,13 +8,10 @@
 ///
 /// Half-edge h of the mesh is side h % 3 of triangle h / 3, from corner h % 3 to the next one.
 
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
-
 #include "fracture/base/alloc.h"
 #include "fracture/base/threads.h"
 #include "fracture/geometry/cut.h"
+#include "fracture/geometry/lanes.h"
 #include "fracture/geometry/orient.h"
 
 enum {
@@ -83,8 +80,8 @@ typedef struct cut_cap_range {
 
 typedef RBLI_ARRAY(int32_t) cut_index_list;
 
-typedef float cut_floats __attribute__((vector_size(16)));
-typedef int32_t cut_flags __attribute__((vector_size(16)));
+typedef rbli_float4 cut_floats;
+typedef rbli_int4 cut_flags;
 
 static inline cut_floats cut_load(const float p[4])
 {
@@ -106,11 +103,7 @@ static inline bool cut_any(cut_flags flags)
 /// Bit i: whether flag i is set.
 static inline int cut_flag_bits(cut_flags flags)
 {
-#ifdef __SSE2__
-    return _mm_movemask_ps((__m128)flags);
-#else
-    return (flags[0] & 1) | (flags[1] & 2) | (flags[2] & 4) | (flags[3] & 8);
-#endif
+    return (int)rbli_lane_bits(flags);
 }
 
 /// What the search needs of a facet: a box rounded outward, and a slab that holds it.

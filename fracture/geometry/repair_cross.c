@@ -4,12 +4,10 @@
 #include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
 
 #include "fracture/base/threads.h"
 #include "fracture/geometry/box_tree.h"
+#include "fracture/geometry/lanes.h"
 #include "fracture/geometry/repair_internal.h"
 
 enum {
@@ -30,9 +28,8 @@ typedef struct cross_slot {
 } cross_slot;
 
 /// The slots of a block of the tree side by side.
-typedef int32_t slot_lanes __attribute__((vector_size(4 * RBLI_BOX_TREE_FAN)));
 typedef struct cross_block {
-    slot_lanes v[3], shell, triangle;
+    rbli_int4 v[3], shell, triangle;
 } cross_block;
 
 typedef struct crosser {
@@ -292,17 +289,13 @@ static cross_slot slot_at(const crosser *c, int32_t slot)
 /// share a vertex (neighbours are no crossing), or all of one shell are left out.
 static inline unsigned find_exempt(const cross_block *one, int i, const cross_block *two, bool same_shell)
 {
-    slot_lanes shared = (slot_lanes){0} - (int32_t)same_shell;
+    rbli_int4 shared = (rbli_int4){0} - (int32_t)same_shell;
     for (int k = 0; k < 3; k++) {
         int32_t v = one->v[k][i];
         shared |= (two->v[0] == v) | (two->v[1] == v) | (two->v[2] == v);
     }
     shared &= two->shell == one->shell[i];
-#ifdef __SSE2__
-    return (unsigned)_mm_movemask_ps((__m128)shared);
-#else
-    return (shared[0] & 1) | (shared[1] & 2) | (shared[2] & 4) | (shared[3] & 8);
-#endif
+    return rbli_lane_bits(shared);
 }
 
 static uint64_t key_of_pair(const cross_slot *a, const cross_slot *b)
