@@ -127,19 +127,49 @@ static const sort_key *sort_keys(sort_key *keys, sort_key *other, size_t count)
     return keys;
 }
 
+static size_t hash_point(const double p[3])
+{
+    uint64_t bits[3];
+    memcpy(bits, p, sizeof bits);
+    uint64_t sum = bits[0] * 0x9e3779b97f4a7c15 + bits[1] * 0xc2b2ae3d27d4eb4f + bits[2] * 0x165667b19e3779f9;
+    return (size_t)(sum >> 32 ^ sum >> 52);
+}
+
+/// Leaves out points that are the same as the last one with their hash: most of those that are there several times,
+/// as the corners of triangles are, need not be sorted.
+static rbl_status drop_twins(work *w)
+{
+    size_t slot_count = 16, kept = 0;
+    while (slot_count < w->count)
+        slot_count *= 2;
+    uint32_t *last = take_memory(w, slot_count, sizeof *last); /* index + 1; 0: none */
+    if (!last) return RBL_ERR_NO_MEMORY;
+    memset(last, 0, slot_count * sizeof *last);
+    for (size_t i = 0; i < w->count; i++) {
+        double p[3];
+        for (int k = 0; k < 3; k++)
+            p[k] = w->space[i][k] + 0.0; /* −0 becomes 0 */
+        uint32_t *slot = &last[hash_point(p) & (slot_count - 1)];
+        const double *q = *slot ? w->space[*slot - 1] : NULL;
+        if (q && q[0] == p[0] && q[1] == p[1] && q[2] == p[2]) continue;
+        copy_point(w->space[kept++], p);
+        *slot = (uint32_t)kept;
+    }
+    w->count = kept;
+    return RBL_OK;
+}
+
 /// Sorts the points in `space` and leaves each once.
 static rbl_status sort_unique(work *w)
 {
     rbl_status status = RBL_OK;
     double(*sorted)[3] = NULL;
     sort_key *keys = NULL;
+    RBL_TRY(drop_twins(w));
     RBL_TRY_ALLOC(sorted = take_memory(w, w->count, sizeof *sorted));
     RBL_TRY_ALLOC(keys = take_memory(w, w->count, 2 * sizeof *keys));
-    for (size_t i = 0; i < w->count; i++) {
-        for (int k = 0; k < 3; k++)
-            w->space[i][k] += 0.0; /* −0 becomes 0 */
+    for (size_t i = 0; i < w->count; i++)
         keys[i] = (sort_key){w->space[i][0], i};
-    }
     const sort_key *order = sort_keys(keys, keys + w->count, w->count);
     for (size_t i = 0; i < w->count; i++)
         memcpy(sorted[i], w->space[order[i].index], sizeof *sorted);
