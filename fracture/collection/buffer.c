@@ -344,10 +344,8 @@ enum { GATHERED_AT_ONCE = 1 << 16 }; /* between looks at the request to cancel *
 #define GATHER_ELEMENTS(bytes)                                                                               \
     case bytes:                                                                                              \
         for (size_t i = begin; i < end; i++) {                                                               \
-            if (source[i] < 0)                                                                               \
-                memset(to + i * (bytes), 0, bytes);                                                          \
-            else                                                                                             \
-                memcpy(to + i * (bytes), from + (size_t)source[i] * (bytes), bytes);                         \
+            const char *element = source[i] < 0 ? zeros : from + (size_t)source[i] * (bytes);                \
+            memcpy(to + i * (bytes), element, bytes);                                                        \
         }                                                                                                    \
         break
 
@@ -355,6 +353,7 @@ enum { GATHERED_AT_ONCE = 1 << 16 }; /* between looks at the request to cancel *
 static void gather_elements(
     const rbli_buffer *buffer, const int32_t *source, size_t begin, size_t end, rbli_buffer *made)
 {
+    static const char zeros[128];
     const char *from = buffer->values;
     char *to = made->values;
     switch (rbl_type_bytes(buffer->type)) {

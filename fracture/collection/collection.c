@@ -432,12 +432,32 @@ const char *rbli_collection_string(
     return buffer ? rbli_buffer_string(buffer, index) : "";
 }
 
-static bool is_identity(const int32_t *source, size_t count, size_t size)
+enum { CHECKED_AT_ONCE = 1 << 16 }; /* between looks at the request to cancel */
+
+/// Whether every source is −1 or below `size`; `identity`: whether each of as many is its own.
+static rbl_status check_sources(
+    rbl_context *ctx, const int32_t *source, size_t count, size_t size, const char *group, bool *identity)
 {
-    if (count != size) return false;
-    for (size_t i = 0; i < count; i++)
-        if (source[i] < 0 || (size_t)source[i] != i) return false;
-    return true;
+    const uint32_t most =
+        size < (size_t)1 << 31 ? (uint32_t)size : (uint32_t)1 << 31; /* of a source plus one */
+    bool same = count == size;
+    for (size_t begin = 0; begin < count; begin += CHECKED_AT_ONCE) {
+        if (rbli_cancelled(ctx)) return RBL_ERR_CANCELLED;
+        size_t end = count - begin < CHECKED_AT_ONCE ? count : begin + CHECKED_AT_ONCE;
+        uint32_t others = 0, faults = 0;
+        for (size_t i = begin; i < end; i++) {
+            others |= (uint32_t)source[i] ^ (uint32_t)i;
+            faults |= (uint32_t)source[i] + 1 > most;
+        }
+        same = same && !others;
+        for (size_t i = begin; faults && i < end; i++)
+            if ((uint32_t)source[i] + 1 > most)
+                return rbli_fail(ctx, RBL_ERR_ARGUMENT,
+                    "%s: element %zu is gathered from %d, which is not one of %zu", group, i, (int)source[i],
+                    size);
+    }
+    *identity = same;
+    return RBL_OK;
 }
 
 rbl_status rbli_collection_gather(
@@ -445,14 +465,9 @@ rbl_status rbli_collection_gather(
 {
     attribute_group *found = find_group(collection, group);
     if (!found) return fail_no_group(ctx, group);
-    for (size_t i = 0; i < count; i++) {
-        if (rbli_poll(ctx, i) != RBL_OK) return RBL_ERR_CANCELLED;
-        if (source[i] < -1 || (source[i] >= 0 && (size_t)source[i] >= found->size))
-            return rbli_fail(ctx, RBL_ERR_ARGUMENT,
-                "%s: element %zu is gathered from %d, which is not one of %zu", group, i, (int)source[i],
-                found->size);
-    }
-    if (is_identity(source, count, found->size)) return RBL_OK;
+    bool identity;
+    rbl_status checked = check_sources(ctx, source, count, found->size, group, &identity);
+    if (checked != RBL_OK || identity) return checked;
     rbli_buffer **buffers = rbli_alloc(ctx, found->attribute_count, sizeof(rbli_buffer *));
     if (!buffers) return RBL_ERR_NO_MEMORY;
     for (size_t i = 0; i < found->attribute_count; i++) {

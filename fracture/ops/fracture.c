@@ -17,21 +17,7 @@ rbli_fracture_options rbli_fracture_default_options(void)
         .noise = rbli_noise_default_options()};
 }
 
-/// The layout of the new surface.
-typedef struct layout {
-    size_t kept_count;        /* geometries that stay */
-    int32_t *geometry_source; /* [geometry_count] old geometry */
-    size_t geometry_count, vertex_count, face_count, weights_count;
-    int32_t *vertex_start, *vertex_counts, *face_start, *face_counts; /* [geometry_count] */
-    double (*positions)[3];
-    int32_t *vertex_source;
-    int32_t (*faces)[3];
-    int32_t *face_source, *weights_index;
-    double (*weights)[3][3];
-    int32_t *cap_facet; /* [face_count] facet of the complex for a cap, else −1 */
-} layout;
-
-static void free_layout(rbl_context *ctx, layout *l)
+static void free_layout(rbl_context *ctx, fracture_layout *l)
 {
     void *arrays[] = {l->geometry_source, l->vertex_start, l->vertex_counts, l->face_start, l->face_counts,
         l->positions, l->vertex_source, l->faces, l->face_source, l->weights_index, l->weights, l->cap_facet};
@@ -40,7 +26,7 @@ static void free_layout(rbl_context *ctx, layout *l)
 }
 
 /// Counts what the new surface holds and gives every geometry its ranges.
-static rbl_status size_layout(rbl_context *ctx, const fracture_job *job, layout *l)
+static rbl_status size_layout(rbl_context *ctx, const fracture_job *job, fracture_layout *l)
 {
     rbl_status status = RBL_OK;
     size_t old_count = rbli_collection_size(job->in, "geometry"), pieces = 0;
@@ -95,7 +81,7 @@ done:
     return status;
 }
 
-static void keep_geometry(const fracture_job *job, layout *l, size_t g)
+static void keep_geometry(const fracture_job *job, fracture_layout *l, size_t g)
 {
     size_t old = (size_t)l->geometry_source[g];
     int32_t vertex_start =
@@ -118,50 +104,61 @@ static void keep_geometry(const fracture_job *job, layout *l, size_t g)
     }
 }
 
+static void copy_unless_there(void *to, const void *from, size_t bytes)
+{
+    if (to != from && bytes > 0) memcpy(to, from, bytes);
+}
+
 /// Copies all pieces of one bone; they are contiguous in the result as in the layout, from geometry `g` on. The
 /// layout may have taken the result's arrays: then each element is changed in its place.
 static void place_pieces(
-    const fracture_job *job, layout *l, size_t g, const bone_cut *cut, size_t weights_start)
+    const fracture_job *job, fracture_layout *l, size_t g, const bone_cut *cut, size_t weights_start)
 {
     const rbli_cut_result *result = cut->result;
-    size_t old = (size_t)cut->geometry;
+    size_t old = (size_t)cut->geometry, vertices = result->vertex_count, triangles = result->triangle_count;
     int32_t vertex_start =
         ((const int32_t *)rbli_collection_read(job->in, "geometry", "vertex_start", RBL_INT32))[old];
     int32_t face_start =
         ((const int32_t *)rbli_collection_read(job->in, "geometry", "face_start", RBL_INT32))[old];
-    const double(*positions)[3] = rbli_collection_read(job->in, "vertex", "position", RBL_VEC3);
+    const double(*old_positions)[3] = rbli_collection_read(job->in, "vertex", "position", RBL_VEC3);
     int32_t to_vertex = l->vertex_start[g] - result->vertex_start[0];
     int32_t to_face = l->face_start[g] - result->triangle_start[0];
-    bool stays =
-        !cut->moved && l->positions + to_vertex == result->positions; /* old vertices are as they came */
-    for (size_t v = 0; v < result->vertex_count; v++) {
-        double *out = l->positions[(int32_t)v + to_vertex];
-        int32_t source = result->vertex_source[v];
-        l->vertex_source[(int32_t)v + to_vertex] = source < 0 ? -1 : vertex_start + source;
-        if (stays) continue;
-        if (source >= 0)
-            memcpy(out, positions[vertex_start + source], sizeof *positions);
-        else if (cut->moved)
-            rbli_affine_point(cut->inverse, result->positions[v], out);
-        else if (out != result->positions[v])
-            memcpy(out, result->positions[v], sizeof *result->positions);
+
+    double(*positions)[3] = l->positions + to_vertex;
+    copy_unless_there(positions, result->positions, vertices * sizeof *positions);
+    int32_t *vertex_source = l->vertex_source + to_vertex;
+    copy_unless_there(vertex_source, result->vertex_source, vertices * sizeof *vertex_source);
+    for (size_t v = 0; v < vertices; v++)
+        vertex_source[v] = vertex_source[v] < 0 ? -1 : vertex_source[v] + vertex_start;
+    for (size_t v = 0; v < vertices && cut->moved; v++) {
+        if (vertex_source[v] < 0)
+            rbli_affine_point(cut->inverse, result->positions[v], positions[v]);
+        else /* as it came */
+            memcpy(positions[v], old_positions[vertex_source[v]], sizeof *positions);
     }
-    for (size_t t = 0; t < result->triangle_count; t++) {
-        int32_t at = (int32_t)t + to_face, source = result->origins.source[t],
-                row = result->origins.weights_index[t];
+
+    int32_t(*faces)[3] = l->faces + to_face;
+    copy_unless_there(faces, result->triangles, triangles * sizeof *faces);
+    for (size_t t = 0; t < triangles && to_vertex != 0; t++)
         for (int k = 0; k < 3; k++)
-            l->faces[at][k] = result->triangles[t][k] + to_vertex;
-        l->face_source[at] = source < 0 ? -1 : face_start + source;
-        l->weights_index[at] = row < 0 || source < 0 ? -1 : row + (int32_t)weights_start;
-        l->cap_facet[at] = source < 0 ? -1 - source : -1;
+            faces[t][k] += to_vertex;
+    int32_t *face_source = l->face_source + to_face, *cap_facet = l->cap_facet + to_face;
+    copy_unless_there(face_source, result->origins.source, triangles * sizeof *face_source);
+    for (size_t t = 0; t < triangles; t++) {
+        int32_t source = face_source[t];
+        cap_facet[t] = source < 0 ? -1 - source : -1;
+        face_source[t] = source < 0 ? -1 : source + face_start;
     }
-    if (result->origins.weights_count && l->weights != result->origins.weights)
-        memcpy(l->weights + weights_start, result->origins.weights,
-            result->origins.weights_count * sizeof *l->weights);
+    int32_t *row = l->weights_index + to_face;
+    copy_unless_there(row, result->origins.weights_index, triangles * sizeof *row);
+    for (size_t t = 0; t < triangles && weights_start > 0; t++)
+        row[t] = row[t] < 0 ? -1 : row[t] + (int32_t)weights_start;
+    copy_unless_there(l->weights + weights_start, result->origins.weights,
+        result->origins.weights_count * sizeof *l->weights);
 }
 
 /// The cut whose pieces are the whole new surface, or NULL. Attached sheets would still ask for its arrays.
-static bone_cut *only_cut(const fracture_job *job, const layout *l)
+static bone_cut *only_cut(const fracture_job *job, const fracture_layout *l)
 {
     bone_cut *only = NULL;
     if (l->kept_count > 0 || rbli_collection_buffer(job->in, "bone", "sheet")) return NULL;
@@ -174,7 +171,7 @@ static bone_cut *only_cut(const fracture_job *job, const layout *l)
 }
 
 /// The arrays of the only cut become the layout's.
-static void take_arrays(rbli_cut_result *result, layout *l)
+static void take_arrays(rbli_cut_result *result, fracture_layout *l)
 {
     rbli_triangle_origins *origins = &result->origins;
     l->positions = result->positions;
@@ -194,7 +191,7 @@ static void leave_arrays(rbli_cut_result *result)
     result->origins.weights = NULL;
 }
 
-static rbl_status allocate_arrays(rbl_context *ctx, layout *l)
+static rbl_status allocate_arrays(rbl_context *ctx, fracture_layout *l)
 {
     rbl_status status = RBL_OK;
     RBL_TRY_ALLOC(l->positions = rbli_alloc(ctx, l->vertex_count, sizeof *l->positions));
@@ -207,7 +204,7 @@ done:
     return status;
 }
 
-static rbl_status fill_layout(rbl_context *ctx, const fracture_job *job, layout *l)
+static rbl_status fill_layout(rbl_context *ctx, const fracture_job *job, fracture_layout *l)
 {
     rbl_status status = RBL_OK;
     bone_cut *only = only_cut(job, l);
@@ -231,7 +228,7 @@ done:
     return status;
 }
 
-static rbl_status write_geometries(rbl_context *ctx, rbl_collection *c, const layout *l)
+static rbl_status write_geometries(rbl_context *ctx, rbl_collection *c, const fracture_layout *l)
 {
     rbl_status status = RBL_OK;
     static const char *const names[] = {"vertex_start", "vertex_count", "face_start", "face_count"};
@@ -252,16 +249,30 @@ done:
     return status;
 }
 
-/// "Wall_3", "Wall_3b" for its second island, … "Wall_3z", "Wall_3ba".
+/// "Wall_3", "Wall_3b" for its second island, … "Wall_3z", "Wall_3ba"; "Wall_mortar" without a site.
 static char *piece_name(rbl_context *ctx, const char *parent, int32_t site, size_t island)
 {
-    char letters[16];
-    size_t at = sizeof letters - 1;
-    letters[at] = 0;
-    for (size_t rest = island; rest > 0 && at > 0; rest /= 26)
-        letters[--at] = (char)('a' + rest % 26);
-    if (site < 0) return rbli_format(ctx, "%s_mortar%s", parent, letters + at);
-    return rbli_format(ctx, "%s_%d%s", parent, (int)site, letters + at);
+    static const char mortar[] = "_mortar";
+    char end[40]; /* filled from behind */
+    size_t at = sizeof end - 1, length = strlen(parent);
+    end[at] = 0;
+    for (size_t rest = island; rest > 0; rest /= 26)
+        end[--at] = (char)('a' + rest % 26);
+    if (site < 0) {
+        at -= sizeof mortar - 1;
+        memcpy(end + at, mortar, sizeof mortar - 1);
+    } else {
+        for (int32_t rest = site, more = 1; more; more = rest > 0) {
+            end[--at] = (char)('0' + rest % 10);
+            rest /= 10;
+        }
+        end[--at] = '_';
+    }
+    char *name = rbli_alloc(ctx, length + sizeof end - at, 1);
+    if (!name) return NULL;
+    memcpy(name, parent, length);
+    memcpy(name + length, end + at, sizeof end - at);
+    return name;
 }
 
 /// Attributes of bones that a piece does not inherit from the bone it was cut from.
@@ -294,8 +305,8 @@ done:
 }
 
 /// Appends the pieces as bones and turns broken bones into clusters.
-static rbl_status write_bones(
-    rbl_context *ctx, const fracture_job *job, rbl_collection *c, const layout *l, rbli_fracture_result *out)
+static rbl_status write_bones(rbl_context *ctx, const fracture_job *job, rbl_collection *c,
+    const fracture_layout *l, rbli_fracture_result *out)
 {
     rbl_status status = RBL_OK;
     size_t count = l->geometry_count - l->kept_count, n = 0;
@@ -367,277 +378,9 @@ done:
     return status;
 }
 
-/// How one facet is textured: outward normal of its negative cell, and two axes in its plane, in the bone's
-/// frame.
-typedef struct facet_frame {
-    double normal[3], u[3], v[3];
-} facet_frame;
-
-/// The normal of the planar facet, in the bone's frame. Normals go by the inverse transposed of what moves
-/// points, and `inverse` (world → bone) moves points: its own inverse is wanted, which for a plane is what
-/// two vectors in it span after moving.
-static void turn_normal(const double normal[3], const double *inverse, double out[3])
-{
-    double u[3] = {0, 0, 0}, v[3], a[3], b[3], length = 0;
-    memcpy(out, normal, 3 * sizeof *out);
-    if (!inverse) return;
-    int least = 0;
-    for (int i = 1; i < 3; i++)
-        if (fabs(normal[i]) < fabs(normal[least])) least = i;
-    u[(least + 1) % 3] = normal[(least + 2) % 3];
-    u[(least + 2) % 3] = -normal[(least + 1) % 3];
-    for (int i = 0; i < 3; i++)
-        v[i] = normal[(i + 1) % 3] * u[(i + 2) % 3] - normal[(i + 2) % 3] * u[(i + 1) % 3];
-    for (int i = 0; i < 3; i++) {
-        a[i] = inverse[i] * u[0] + inverse[4 + i] * u[1] + inverse[8 + i] * u[2];
-        b[i] = inverse[i] * v[0] + inverse[4 + i] * v[1] + inverse[8 + i] * v[2];
-    }
-    for (int i = 0; i < 3; i++) {
-        out[i] = a[(i + 1) % 3] * b[(i + 2) % 3] - a[(i + 2) % 3] * b[(i + 1) % 3];
-        length += out[i] * out[i];
-    }
-    length = sqrt(length);
-    if (!(length > 0)) {
-        memcpy(out, normal, 3 * sizeof *out);
-        return;
-    }
-    for (int i = 0; i < 3; i++)
-        out[i] /= length;
-}
-
-/// Newell's normal of a facet; axes depend on the plane alone.
-static facet_frame frame_of_facet(const rbli_cell_complex *k, int32_t facet, const double *inverse)
-{
-    facet_frame frame = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
-    int32_t begin = k->facet_start[facet], end = k->facet_start[facet + 1];
-    double origin[3], before[3], here[3];
-    for (int32_t i = begin - 1; i < end; i++) {
-        int32_t vertex = k->facet_vertices[i < begin ? end - 1 : i];
-        if (inverse)
-            rbli_affine_point(inverse, k->vertices[vertex], here);
-        else
-            memcpy(here, k->vertices[vertex], sizeof here);
-        if (i < begin) memcpy(origin, here, sizeof origin);
-        for (int a = 0; a < 3; a++)
-            here[a] -= origin[a];
-        if (i >= begin)
-            for (int a = 0; a < 3; a++) {
-                int b = (a + 1) % 3, c = (a + 2) % 3;
-                frame.normal[a] += before[b] * here[c] - before[c] * here[b];
-            }
-        memcpy(before, here, sizeof before);
-    }
-    double largest = fmax(fabs(frame.normal[0]), fmax(fabs(frame.normal[1]), fabs(frame.normal[2])));
-    if (!(largest > 0)) frame.normal[2] = largest = 1;
-    double length = 0;
-    for (int a = 0; a < 3; a++) {
-        frame.normal[a] /= largest;
-        length += frame.normal[a] * frame.normal[a];
-    }
-    for (int a = 0; a < 3; a++)
-        frame.normal[a] /= sqrt(length);
-    double plane[3];
-    memcpy(plane, frame.normal, sizeof plane);
-    if (k->facet_normal) turn_normal(k->facet_normal[facet], inverse, plane);
-    /* u = normal × the axis that is least along it */
-    int least = 0;
-    for (int a = 1; a < 3; a++)
-        if (fabs(plane[a]) < fabs(plane[least])) least = a;
-    int b = (least + 1) % 3, c = (least + 2) % 3;
-    double side = sqrt(plane[b] * plane[b] + plane[c] * plane[c]);
-    frame.u[b] = plane[c] / side;
-    frame.u[c] = -plane[b] / side;
-    for (int a = 0; a < 3; a++) {
-        int d = (a + 1) % 3, e = (a + 2) % 3;
-        frame.v[a] = plane[d] * frame.u[e] - plane[e] * frame.u[d];
-    }
-    return frame;
-}
-
-/// UV units per unit of length on the exterior of a geometry: √(Σ UV areas / Σ areas); 1 without UVs.
-static double texel_density(const rbl_collection *in, size_t geometry, const char *uv_name)
-{
-    const float(*uv)[2] = rbli_collection_read(in, "corner", uv_name, RBL_FLOAT_2);
-    const bool *internal = rbli_collection_read(in, "face", "internal", RBL_BOOL);
-    const double(*positions)[3] = rbli_collection_read(in, "vertex", "position", RBL_VEC3);
-    const int32_t(*faces)[3] = rbli_collection_read(in, "face", "vertices", RBL_INT32_3);
-    int32_t start =
-        ((const int32_t *)rbli_collection_read(in, "geometry", "face_start", RBL_INT32))[geometry];
-    int32_t count =
-        ((const int32_t *)rbli_collection_read(in, "geometry", "face_count", RBL_INT32))[geometry];
-    double uv_area = 0, area = 0;
-    for (int32_t f = start; uv && f < start + count; f++) {
-        if (internal && internal[f]) continue;
-        double a[3], b[3], ua[2], ub[2];
-        for (int k = 0; k < 3; k++) {
-            a[k] = positions[faces[f][1]][k] - positions[faces[f][0]][k];
-            b[k] = positions[faces[f][2]][k] - positions[faces[f][0]][k];
-        }
-        for (int k = 0; k < 2; k++) {
-            ua[k] = (double)uv[3 * f + 1][k] - uv[3 * f][k];
-            ub[k] = (double)uv[3 * f + 2][k] - uv[3 * f][k];
-        }
-        double n[3] = {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
-        area += sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
-        uv_area += fabs(ua[0] * ub[1] - ua[1] * ub[0]);
-    }
-    double density = area > 0 ? sqrt(uv_area / area) : 0;
-    return density > 0 && isfinite(density) ? density : 1;
-}
-
-/// Writable arrays of the faces and corners that caps fill in.
-typedef struct cap_target {
-    const double (*positions)[3];
-    const int32_t (*faces)[3];
-    int32_t *material, *origin;
-    bool *internal, *visible;
-    float (*normal)[3];
-    float (*tangent)[4]; /* or NULL */
-    float (*color)[4];   /* or NULL */
-    float (*uv[8])[2];   /* those that there are */
-    int uv_channel[8];   /* their numbers in uv_names */
-    int uv_count;
-} cap_target;
-
-static const char *const uv_names[8] = {"uv0", "uv1", "uv2", "uv3", "uv4", "uv5", "uv6", "uv7"};
-
-static rbl_status open_cap_target(rbl_context *ctx, rbl_collection *c, cap_target *target)
-{
-    rbl_status status = RBL_OK;
-    void *out;
-    RBL_TRY(rbli_collection_write(ctx, c, "face", "material", RBL_INT32, &out));
-    target->material = out;
-    RBL_TRY(rbli_collection_write(ctx, c, "face", "internal", RBL_BOOL, &out));
-    target->internal = out;
-    RBL_TRY(rbli_collection_write(ctx, c, "face", "visible", RBL_BOOL, &out));
-    target->visible = out;
-    RBL_TRY(rbli_collection_write(ctx, c, "face", "origin", RBL_INT32, &out));
-    target->origin = out;
-    RBL_TRY(rbli_collection_write(ctx, c, "corner", "normal", RBL_FLOAT_3, &out));
-    target->normal = out;
-    if (rbli_collection_buffer(c, "corner", "tangent")) {
-        RBL_TRY(rbli_collection_write(ctx, c, "corner", "tangent", RBL_FLOAT_4, &out));
-        target->tangent = out;
-    }
-    if (rbli_collection_buffer(c, "corner", "color")) {
-        RBL_TRY(rbli_collection_write(ctx, c, "corner", "color", RBL_FLOAT_4, &out));
-        target->color = out;
-    }
-    for (int i = 0; i < 8; i++) {
-        if (i > 0 && !rbli_collection_buffer(c, "corner", uv_names[i])) continue;
-        RBL_TRY(rbli_collection_write(ctx, c, "corner", uv_names[i], RBL_FLOAT_2, &out));
-        target->uv[target->uv_count] = out;
-        target->uv_channel[target->uv_count++] = i;
-    }
-    target->positions = rbli_collection_read(c, "vertex", "position", RBL_VEC3);
-    target->faces = rbli_collection_read(c, "face", "vertices", RBL_INT32_3);
-done:
-    return status;
-}
-
-static double dot(const double a[3], const double b[3])
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
-/// Fills in one cap triangle. `sign` is +1 for the facet's negative cell, −1 for its positive one.
-/// @param density  of each UV set of the target
-static void fill_cap(const cap_target *target, size_t face, const facet_frame *frame, double sign,
-    const double origin[3], const double density[8])
-{
-    const float normal[3] = {
-        (float)(sign * frame->normal[0]), (float)(sign * frame->normal[1]), (float)(sign * frame->normal[2])};
-    for (size_t k = 0; k < 3; k++) {
-        size_t corner = 3 * face + k;
-        double p[3];
-        for (int a = 0; a < 3; a++)
-            p[a] = target->positions[target->faces[face][k]][a] - origin[a];
-        memcpy(target->normal[corner], normal, sizeof normal);
-        double along_u = dot(p, frame->u), along_v = dot(p, frame->v);
-        for (int i = 0; i < target->uv_count; i++) {
-            target->uv[i][corner][0] = (float)(along_u * density[i]);
-            target->uv[i][corner][1] = (float)(along_v * density[i]);
-        }
-    }
-    for (size_t corner = 3 * face; target->tangent && corner < 3 * face + 3; corner++) {
-        for (int a = 0; a < 3; a++)
-            target->tangent[corner][a] = (float)frame->u[a];
-        /* v grows downwards, bitangents point up: against v */
-        target->tangent[corner][3] = (float)-sign;
-    }
-    for (size_t corner = 3 * face; target->color && corner < 3 * face + 3; corner++)
-        for (int a = 0; a < 4; a++)
-            target->color[corner][a] = 1;
-}
-
-/// Whether a face looks where the normal points: asked where a piece takes parts of several cells.
-static bool faces_along(const cap_target *target, size_t face, const double normal[3])
-{
-    const int32_t *v = target->faces[face];
-    double u[3], w[3], n[3];
-    for (int a = 0; a < 3; a++) {
-        u[a] = target->positions[v[1]][a] - target->positions[v[0]][a];
-        w[a] = target->positions[v[2]][a] - target->positions[v[0]][a];
-    }
-    for (int a = 0; a < 3; a++)
-        n[a] = u[(a + 1) % 3] * w[(a + 2) % 3] - u[(a + 2) % 3] * w[(a + 1) % 3];
-    return dot(n, normal) >= 0;
-}
-
-enum { AHEAD = 12 }; /* caps of a piece ask for the frames of facets all over the complex */
-
-/// Material, flat normals and planar UVs of all caps.
-static rbl_status write_caps(rbl_context *ctx, const fracture_job *job, rbl_collection *c, const layout *l)
-{
-    rbl_status status = RBL_OK;
-    facet_frame *frames = NULL;
-    cap_target target = {0};
-    int32_t material;
-    if (!job->options->internal_material) return RBL_OK;
-    RBL_TRY(rbli_material_index(ctx, c, job->options->internal_material, &material));
-    RBL_TRY(open_cap_target(ctx, c, &target));
-    size_t g = l->kept_count;
-    for (size_t i = 0; i < job->cut_count; i++) {
-        const bone_cut *cut = &job->cuts[i];
-        if (!is_broken(cut)) continue;
-        const rbli_cell_complex *k = complex_of(job, cut);
-        if (!frames || !job->options->group || cut->moved || (i > 0 && job->cuts[i - 1].moved)) {
-            rbli_free(ctx, frames);
-            RBL_TRY_ALLOC(frames = rbli_alloc(ctx, k->facet_count, sizeof *frames));
-            for (size_t f = 0; f < k->facet_count; f++)
-                frames[f] = frame_of_facet(k, (int32_t)f, cut->moved ? cut->inverse : NULL);
-        }
-        double density[8];
-        for (int u = 0; u < target.uv_count; u++)
-            density[u] = texel_density(job->in, (size_t)cut->geometry, uv_names[target.uv_channel[u]]);
-        const double *origin = ((const double(*)[3])rbli_collection_read(
-            job->in, "geometry", "bounds_min", RBL_VEC3))[cut->geometry];
-        for (size_t p = 0; p < cut->result->piece_count; p++, g++)
-            for (int32_t f = 0; f < l->face_counts[g]; f++) {
-                size_t face = (size_t)(l->face_start[g] + f);
-                int32_t facet = l->cap_facet[face],
-                        later = face + AHEAD < l->face_count ? l->cap_facet[face + AHEAD] : -1;
-                if (later >= 0) __builtin_prefetch(&frames[later]);
-                if (facet < 0) continue;
-                target.material[face] = material;
-                target.internal[face] = true;
-                target.visible[face] = true;
-                target.origin[face] = k->facet_origin[facet];
-                bool outward = job->options->after_cut
-                                   ? faces_along(&target, face, frames[facet].normal)
-                                   : k->facet_cells[facet][0] == cut->result->piece_cell[p];
-                double sign = outward ? 1 : -1;
-                fill_cap(&target, face, &frames[facet], sign, origin, density);
-            }
-    }
-done:
-    rbli_free(ctx, frames);
-    return status;
-}
-
 /// Old contacts between geometries that stay, and the new ones.
 static rbl_status write_contacts(
-    rbl_context *ctx, const fracture_job *job, rbl_collection *c, const layout *l)
+    rbl_context *ctx, const fracture_job *job, rbl_collection *c, const fracture_layout *l)
 {
     rbl_status status = RBL_OK;
     size_t old_geometries = rbli_collection_size(job->in, "geometry");
@@ -726,11 +469,13 @@ static rbl_status count_empty_cells(rbl_context *ctx, const fracture_job *job, s
 }
 
 /// Makes the layout's surface that of the collection and frees what nobody needs behind it: the largest arrays.
-static rbl_status replace_surface(rbl_context *ctx, rbl_collection *c, layout *l)
+static rbl_status replace_surface(
+    rbl_context *ctx, const fracture_job *job, rbl_collection *c, fracture_layout *l)
 {
     rbli_surface_map map = {l->vertex_count, (const double(*)[3])l->positions, l->vertex_source,
         l->face_count, (const int32_t(*)[3])l->faces, l->face_source, l->weights_index,
-        (const double(*)[3][3])l->weights};
+        (const double(*)[3][3])l->weights,
+        job->options->internal_material ? rbli_fracture_cap_attributes : NULL};
     rbl_status status = rbli_surface_replace_taking(ctx, c, &map);
     if (!map.positions) l->positions = NULL;
     if (!map.faces) l->faces = NULL;
@@ -743,16 +488,16 @@ static rbl_status replace_surface(rbl_context *ctx, rbl_collection *c, layout *l
     return status;
 }
 
-static rbl_status assemble(
-    rbl_context *ctx, const fracture_job *job, rbl_collection *c, layout *l, rbli_fracture_result *out)
+static rbl_status assemble(rbl_context *ctx, const fracture_job *job, rbl_collection *c, fracture_layout *l,
+    rbli_fracture_result *out)
 {
     rbl_status status = RBL_OK;
     RBL_TRY(size_layout(ctx, job, l));
     if (l->geometry_count > l->kept_count) {
         RBL_TRY(fill_layout(ctx, job, l));
-        RBLI_PHASE(ctx, "replace surface", replace_surface(ctx, c, l));
+        RBLI_PHASE(ctx, "replace surface", replace_surface(ctx, job, c, l));
         RBL_TRY(write_geometries(ctx, c, l));
-        RBLI_PHASE(ctx, "write caps", write_caps(ctx, job, c, l));
+        RBLI_PHASE(ctx, "write caps", rbli_fracture_caps(ctx, job, l, c));
         RBL_TRY(rbli_surface_measure(ctx, c, l->kept_count));
         RBL_TRY(remove_hulls_of_cut_bones(ctx, job, c));
         RBL_TRY(write_contacts(ctx, job, c, l));
@@ -780,7 +525,7 @@ rbl_status rbli_fracture(rbl_context *ctx, const rbl_collection *in, const rbli_
 {
     rbl_status status = RBL_OK;
     fracture_job job = {.in = in, .options = options};
-    layout l = {0};
+    fracture_layout l = {0};
     rbli_fracture_result made = {0};
     RBL_TRY(rbli_fracture_collect(ctx, &job));
     RBL_TRY(rbli_fracture_cut(ctx, &job));

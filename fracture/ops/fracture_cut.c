@@ -113,8 +113,9 @@ static void grow_box(const rbli_mesh_view *mesh, double low[3], double high[3])
 {
     for (size_t v = 0; v < mesh->vertex_count; v++)
         for (int k = 0; k < 3; k++) {
-            low[k] = fmin(low[k], mesh->positions[v][k]);
-            high[k] = fmax(high[k], mesh->positions[v][k]);
+            double x = mesh->positions[v][k];
+            low[k] = x < low[k] ? x : low[k];
+            high[k] = x > high[k] ? x : high[k];
         }
 }
 

@@ -40,6 +40,20 @@ typedef struct fracture_job {
     double noise_spacing;
 } fracture_job;
 
+/// The layout of the new surface: geometries that stay, then the pieces of each broken bone.
+typedef struct fracture_layout {
+    size_t kept_count;        /* geometries that stay */
+    int32_t *geometry_source; /* [geometry_count] old geometry */
+    size_t geometry_count, vertex_count, face_count, weights_count;
+    int32_t *vertex_start, *vertex_counts, *face_start, *face_counts; /* [geometry_count] */
+    double (*positions)[3];
+    int32_t *vertex_source;
+    int32_t (*faces)[3];
+    int32_t *face_source, *weights_index;
+    double (*weights)[3][3];
+    int32_t *cap_facet; /* [face_count] facet of the complex for a cap, else −1 */
+} fracture_layout;
+
 /// Fills in the bones to cut: chosen by selection and chance, meshes in world space.
 rbl_status rbli_fracture_collect(rbl_context *ctx, fracture_job *job);
 /// Makes the complexes, cuts, and drops what is no piece.
@@ -47,6 +61,14 @@ rbl_status rbli_fracture_cut(rbl_context *ctx, fracture_job *job);
 /// Frees what the two made.
 void rbli_fracture_free(rbl_context *ctx, fracture_job *job);
 
+/// The attributes of corners that rbli_fracture_caps sets at every cap where they are; up to NULL.
+extern const char *const rbli_fracture_cap_attributes[];
+/// Material, flat normals and planar UVs of all caps; makes uv0 where there is none. Nothing without an internal material.
+/// @param c  with the surface of the layout, whose caps need not have rbli_fracture_cap_attributes set yet
+/// @return RBL_OK · RBL_ERR_NO_MEMORY · RBL_ERR_CANCELLED
+/// Threads: uses the context's pool.
+rbl_status rbli_fracture_caps(
+    rbl_context *ctx, const fracture_job *job, const fracture_layout *l, rbl_collection *c);
 /// Copies attributes of bones that are not their own from sources[i] to bone first + i.
 rbl_status rbli_fracture_inherit(
     rbl_context *ctx, rbl_collection *c, size_t first, size_t count, const int32_t *sources);

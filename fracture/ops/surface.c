@@ -60,7 +60,7 @@ typedef struct corner_job {
     char *out;
     size_t bytes; /* of one element */
     int components;
-    bool is_double, normal;
+    bool is_double, normal, skips_new;
 } corner_job;
 
 /// Whether a normal has a direction: those of the old corners may cancel each other out.
@@ -71,18 +71,44 @@ static bool has_direction(const float normal[3])
     return square > LEAST_NORMAL * LEAST_NORMAL;
 }
 
-static void carry_corner(const corner_job *job, size_t face, int corner, const double weights[3])
+/// The corners of a new face from weights of those of the old one; to inline with a known number of components.
+static inline void blend_floats(const float *old, float *out, int components, const double (*weights)[3])
 {
-    int32_t old_face = job->map->face_source[face];
-    char *out = job->out + (face * 3 + (size_t)corner) * job->bytes;
-    int32_t source[3] = {3 * old_face, 3 * old_face + 1, 3 * old_face + 2};
-    if (job->components) {
-        blend(job->old, out, job->components, job->is_double, source, weights);
-        if (!job->normal || has_direction((const float *)out)) return;
+    for (int corner = 0; corner < 3; corner++)
+        for (int c = 0; c < components; c++) {
+            double sum = 0;
+            for (int k = 0; k < 3; k++)
+                sum += weights[corner][k] * (double)old[k * components + c];
+            out[corner * components + c] = (float)sum;
+        }
+}
+
+static void blend_corners(const corner_job *job, const void *old, char *out, const double (*weights)[3])
+{
+    static const int32_t source[3] = {0, 1, 2};
+    int floats = job->is_double ? 0 : job->components;
+    if (floats == 2) {
+        blend_floats(old, (float *)out, 2, weights);
+    } else if (floats == 3) {
+        blend_floats(old, (float *)out, 3, weights);
+    } else {
+        for (size_t corner = 0; corner < 3; corner++)
+            blend(old, out + corner * job->bytes, job->components, job->is_double, source, weights[corner]);
     }
-    int best = weights[1] > weights[0] ? 1 : 0;
-    if (weights[2] > weights[best]) best = 2;
-    memcpy(out, (const char *)job->old + (size_t)source[best] * job->bytes, job->bytes);
+}
+
+/// The corners of a face that was cut out of an old one.
+static void carry_cut_face(const corner_job *job, const char *old, char *out, const double (*weights)[3])
+{
+    if (job->components) blend_corners(job, old, out, weights);
+    if (job->components && !job->normal) return;
+    for (size_t corner = 0; corner < 3; corner++) {
+        const double *w = weights[corner];
+        if (job->normal && has_direction((const float *)(out + corner * job->bytes))) continue;
+        size_t best = w[1] > w[0] ? 1 : 0;
+        if (w[2] > w[best]) best = 2;
+        memcpy(out + corner * job->bytes, old + best * job->bytes, job->bytes);
+    }
 }
 
 /// Three elements; the usual sizes without a call.
@@ -129,21 +155,28 @@ static rbl_status carry_corners(
     (void)worker;
     const corner_job *job = user;
     for (size_t face = begin; face < end; face++) {
-        int32_t old_face = job->map->face_source[face];
+        int32_t old_face = job->map->face_source[face], row = job->map->weights_index[face];
+        char *out = job->out + face * 3 * job->bytes;
         if (old_face < 0) {
-            clear_corners(job->out + face * 3 * job->bytes, job->bytes);
+            if (!job->skips_new) clear_corners(out, job->bytes);
             continue;
         }
-        int32_t row = job->map->weights_index[face];
+        const char *old = (const char *)job->old + (size_t)old_face * 3 * job->bytes;
         if (row < 0) {
-            copy_corners(job->out + face * 3 * job->bytes,
-                (const char *)job->old + (size_t)old_face * 3 * job->bytes, job->bytes);
-            continue;
+            copy_corners(out, old, job->bytes);
+        } else {
+            carry_cut_face(job, old, out, job->map->weights[row]);
         }
-        for (int corner = 0; corner < 3; corner++)
-            carry_corner(job, face, corner, job->map->weights[row][corner]);
     }
     return RBL_OK;
+}
+
+/// Whether the caller sets an attribute for corners of faces without a source.
+static bool is_set_by_caller(const rbli_surface_map *map, const char *name)
+{
+    for (size_t i = 0; map->set_by_caller && map->set_by_caller[i]; i++)
+        if (strcmp(map->set_by_caller[i], name) == 0) return true;
+    return false;
 }
 
 static rbl_status replace_corners(
@@ -164,6 +197,7 @@ static rbl_status replace_corners(
             .map = map, .old = rbli_buffer_data(buffer), .out = out, .bytes = rbl_type_bytes(type)};
         job.components = float_components(type, &job.is_double);
         job.normal = type == RBL_FLOAT_3 && strcmp(name, "normal") == 0;
+        job.skips_new = is_set_by_caller(map, name);
         RBL_TRY(rbli_parallel_for(ctx, map->face_count, FACE_GRAIN, carry_corners, &job));
         RBL_TRY(rbli_collection_set(ctx, made, "corner", name, carried));
         rbli_buffer_release(carried);

@@ -18,6 +18,9 @@ typedef struct rbli_surface_map {
     const int32_t
         *weights_index; /* [face_count] −1: the old face's corners in their order; else a row of weights */
     const double (*weights)[3][3]; /* [row][new corner][old corner] */
+    /* Attributes of corners, up to NULL, that stay unset at faces without a source because the caller sets them
+       there; NULL: none. */
+    const char *const *set_by_caller;
 } rbli_surface_map;
 
 /// Replaces the groups vertex, face and corner. Attributes of floating point are interpolated on the old
