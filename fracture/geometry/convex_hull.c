@@ -5,11 +5,9 @@
 
 #include <math.h>
 #include <stdlib.h>
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
 
 #include "fracture/geometry/exact_hull.h"
+#include "fracture/geometry/lanes.h"
 
 /* Distances in the grid: extents are 2^49 … 2^50 steps. */
 static const double exact_tolerance = 0x1p50 * 1e-8, simple_tolerance = 0x1p50 * 1e-6;
@@ -630,7 +628,7 @@ static rbl_status finish(const work *w, rbli_hull *out)
 
 /* ---- fewer vertices, from outside ---- */
 
-typedef double pair __attribute__((vector_size(16)));
+typedef rbli_double2 pair;
 
 /// Two facets of the exact hull, of the same kind as `outer.planes`. Of an odd number the last one is there twice.
 typedef struct facet_pair {
@@ -772,23 +770,13 @@ static pair distances(const facet_pair *facets, const double x[3])
     return p[0] * x[0] + p[1] * x[1] + p[2] * x[2] - p[3];
 }
 
-/// b > a ? b : a
-static pair larger_pair(pair a, pair b)
-{
-#ifdef __SSE2__
-    return (pair)_mm_max_pd((__m128d)b, (__m128d)a);
-#else
-    return (pair){b[0] > a[0] ? b[0] : a[0], b[1] > a[1] ? b[1] : a[1]};
-#endif
-}
-
 static void measure_vertex(const facet_pair *facets, size_t facet_count, outer_vertex *v)
 {
     pair beyond = {0}, excess = {0};
     for (size_t i = 0; i < (facet_count + 1) / 2; i++) {
         pair d = distances(&facets[i], v->position);
-        beyond = larger_pair(beyond, d);
-        excess = larger_pair(excess, d * facets[i].in_space);
+        beyond = rbli_max2(d, beyond);
+        excess = rbli_max2(d * facets[i].in_space, excess);
     }
     v->beyond = beyond[0] > beyond[1] ? beyond[0] : beyond[1];
     v->excess = excess[0] > excess[1] ? excess[0] : excess[1];

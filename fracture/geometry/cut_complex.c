@@ -40,33 +40,7 @@ typedef struct builder {
     int32_t *diagonal_start; /* [blocks of facets] their first flat edge */
 } builder;
 
-typedef double pair __attribute__((vector_size(16)));
-typedef int64_t pair_flags __attribute__((vector_size(16)));
-
-static inline pair load_pair(const double *p)
-{
-    pair two;
-    memcpy(&two, p, sizeof two);
-    return two;
-}
-
-/// The larger ones, the smaller ones.
-static inline pair max_pair(pair a, pair b)
-{
-#ifdef __SSE2__
-    return (pair)_mm_max_pd((__m128d)a, (__m128d)b);
-#else
-    return (pair){cut_max(a[0], b[0]), cut_max(a[1], b[1])};
-#endif
-}
-static inline pair min_pair(pair a, pair b)
-{
-#ifdef __SSE2__
-    return (pair)_mm_min_pd((__m128d)a, (__m128d)b);
-#else
-    return (pair){cut_min(a[0], b[0]), cut_min(a[1], b[1])};
-#endif
-}
+typedef rbli_double2 pair;
 
 static inline double squared_distance(const flat_loop *l, int32_t p, int32_t q)
 {
@@ -96,12 +70,12 @@ static rbl_status load_loop(rbl_context *ctx, const cut_state *state, facet_scra
     double lowest = INFINITY, highest = -INFINITY;
     for (int32_t i = 0; i < count; i++) {
         const double *p = points[loop[i]];
-        pair flat = load_pair(p);
+        pair flat = rbli_load2(p);
         x[i] = x[i + count] = flat[0];
         y[i] = y[i + count] = flat[1];
         z[i] = z[i + count] = p[2];
-        low = min_pair(low, flat);
-        high = max_pair(high, flat);
+        low = rbli_min2(low, flat);
+        high = rbli_max2(high, flat);
         lowest = cut_min(lowest, p[2]);
         highest = cut_max(highest, p[2]);
     }
@@ -140,13 +114,13 @@ static int32_t best_apex(const flat_loop *l, double *height)
     double best = -INFINITY;
     for (int32_t i = 0; i < tries; i += 2) {
         const double *x = l->x + i, *y = l->y + i, *sides = l->sides + i;
-        pair lowest = {INFINITY, INFINITY}, ax = load_pair(x), ay = load_pair(y);
-        pair ux = load_pair(x + 1) - ax, uy = load_pair(y + 1) - ay, spoke = ux * ux + uy * uy;
+        pair lowest = {INFINITY, INFINITY}, ax = rbli_load2(x), ay = rbli_load2(y);
+        pair ux = rbli_load2(x + 1) - ax, uy = rbli_load2(y + 1) - ay, spoke = ux * ux + uy * uy;
         for (int32_t b = 1; b + 1 < l->count; b++) {
-            pair wx = load_pair(x + b + 1) - ax, wy = load_pair(y + b + 1) - ay, next = wx * wx + wy * wy;
-            pair area = ux * wy - uy * wx, longest = max_pair(max_pair(load_pair(sides + b), spoke), next);
-            pair found = area * max_pair(area, -area) / longest;
-            lowest = min_pair((pair)((pair_flags)found & (longest > 0)), lowest);
+            pair wx = rbli_load2(x + b + 1) - ax, wy = rbli_load2(y + b + 1) - ay, next = wx * wx + wy * wy;
+            pair area = ux * wy - uy * wx, longest = rbli_max2(rbli_max2(rbli_load2(sides + b), spoke), next);
+            pair found = area * rbli_max2(area, -area) / longest;
+            lowest = rbli_min2((pair)((rbli_long2)found & (longest > 0)), lowest);
             if (l->count > LONG_LOOP && cut_max(lowest[0], lowest[1]) < best) break;
             ux = wx;
             uy = wy;
@@ -334,10 +308,10 @@ static void fill_box(const facet_loop *l, const double normal[3], bool separates
     }
     pair lowest = {INFINITY, INFINITY}, highest = -lowest;
     for (int32_t i = 0; i < l->count; i += 2) {
-        pair height = box->normal[0] * load_pair(l->at[0] + i) + box->normal[1] * load_pair(l->at[1] + i) +
-                      box->normal[2] * load_pair(l->at[2] + i);
-        lowest = min_pair(lowest, height);
-        highest = max_pair(highest, height);
+        pair height = box->normal[0] * rbli_load2(l->at[0] + i) + box->normal[1] * rbli_load2(l->at[1] + i) +
+                      box->normal[2] * rbli_load2(l->at[2] + i);
+        lowest = rbli_min2(lowest, height);
+        highest = rbli_max2(highest, height);
     }
     double low = cut_min(lowest[0], lowest[1]), high = cut_max(highest[0], highest[1]);
     box->offset = 0.5 * (low + high);

@@ -1,15 +1,18 @@
 #ifndef RUBBLE_GEOMETRY_LANES_H
 #define RUBBLE_GEOMETRY_LANES_H
 
-/// Four numbers side by side, as processors work on them at once.
+/// Two or four numbers side by side, as processors work on them at once.
 
 #include <stdint.h>
+#include <string.h>
 #ifdef __SSE2__
 #include <emmintrin.h>
 #endif
 
 typedef float rbli_float4 __attribute__((vector_size(16)));
 typedef int32_t rbli_int4 __attribute__((vector_size(16)));
+typedef double rbli_double2 __attribute__((vector_size(16)));
+typedef int64_t rbli_long2 __attribute__((vector_size(16)));
 
 /// Bit i: whether lane i of a comparison is true (−1, else 0).
 static inline unsigned rbli_lane_bits(rbli_int4 lanes)
@@ -18,6 +21,33 @@ static inline unsigned rbli_lane_bits(rbli_int4 lanes)
     return (unsigned)_mm_movemask_ps((__m128)lanes);
 #else
     return (unsigned)((lanes[0] & 1) | (lanes[1] & 2) | (lanes[2] & 4) | (lanes[3] & 8));
+#endif
+}
+
+static inline rbli_double2 rbli_load2(const double *p)
+{
+    rbli_double2 two;
+    memcpy(&two, p, sizeof two);
+    return two;
+}
+
+/// a > b ? a : b, one instruction where there is one.
+static inline rbli_double2 rbli_max2(rbli_double2 a, rbli_double2 b)
+{
+#ifdef __SSE2__
+    return (rbli_double2)_mm_max_pd((__m128d)a, (__m128d)b);
+#else
+    return (rbli_double2){a[0] > b[0] ? a[0] : b[0], a[1] > b[1] ? a[1] : b[1]};
+#endif
+}
+
+/// a < b ? a : b
+static inline rbli_double2 rbli_min2(rbli_double2 a, rbli_double2 b)
+{
+#ifdef __SSE2__
+    return (rbli_double2)_mm_min_pd((__m128d)a, (__m128d)b);
+#else
+    return (rbli_double2){a[0] < b[0] ? a[0] : b[0], a[1] < b[1] ? a[1] : b[1]};
 #endif
 }
 
