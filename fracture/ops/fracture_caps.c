@@ -11,9 +11,12 @@ const char *const rbli_fracture_cap_attributes[] = {
 static const char *const *const uv_names = rbli_fracture_cap_attributes + 3;
 enum { UV_COUNT = 8 };
 
+typedef double pair __attribute__((vector_size(16)));
+
 /// What caps take from their facet: outward normal of its negative cell, and two axes in its plane, in the bone's frame.
 typedef struct facet_frame {
-    double normal[3], axes[3][2]; /* axes: coordinate, then u and v */
+    pair axes[3]; /* coordinate, then u and v */
+    double normal[3];
     int32_t negative_cell, origin;
 } facet_frame;
 
@@ -200,21 +203,22 @@ done:
 static inline void fill_cap(const cap_target *target, size_t face, const facet_frame *frame, double sign,
     const double origin[3], const double density[UV_COUNT])
 {
-    double along[3][2];
+    pair along[3];
     float(*normals)[3] = target->normal + 3 * face;
     for (size_t k = 0; k < 3; k++) {
         const double *position = target->positions[target->faces[face][k]];
         double x = position[0] - origin[0], y = position[1] - origin[1], z = position[2] - origin[2];
-        for (int a = 0; a < 2; a++)
-            along[k][a] = x * frame->axes[0][a] + y * frame->axes[1][a] + z * frame->axes[2][a];
+        along[k] = x * frame->axes[0] + y * frame->axes[1] + z * frame->axes[2];
     }
     for (int a = 0; a < 3; a++)
         normals[0][a] = normals[1][a] = normals[2][a] = (float)(sign * frame->normal[a]);
     for (int i = 0; i < target->uv_count; i++) {
         float(*uv)[2] = target->uv[i] + 3 * face;
-        for (int k = 0; k < 3; k++)
-            for (int a = 0; a < 2; a++)
-                uv[k][a] = (float)(along[k][a] * density[i]);
+        for (int k = 0; k < 3; k++) {
+            pair scaled = along[k] * density[i];
+            uv[k][0] = (float)scaled[0];
+            uv[k][1] = (float)scaled[1];
+        }
     }
     for (size_t corner = 3 * face; target->tangent && corner < 3 * face + 3; corner++) {
         for (int a = 0; a < 3; a++)
@@ -228,7 +232,8 @@ static inline void fill_cap(const cap_target *target, size_t face, const facet_f
 }
 
 /// Whether a face looks where the normal points: asked where a piece takes parts of several cells.
-static bool faces_along(const cap_target *target, size_t face, const double normal[3])
+static __attribute__((noinline)) bool faces_along(
+    const cap_target *target, size_t face, const double normal[3])
 {
     const int32_t *v = target->faces[face];
     double u[3], w[3], n[3];
