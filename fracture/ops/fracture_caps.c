@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "fracture/base/threads.h"
+#include "fracture/geometry/lanes.h"
 #include "fracture/ops/fracture_internal.h"
 #include "fracture/ops/surface.h"
 
@@ -11,11 +12,9 @@ const char *const rbli_fracture_cap_attributes[] = {
 static const char *const *const uv_names = rbli_fracture_cap_attributes + 3;
 enum { UV_COUNT = 8 };
 
-typedef double pair __attribute__((vector_size(16)));
-
 /// What caps take from their facet: outward normal of its negative cell, and two axes in its plane, in the bone's frame.
 typedef struct facet_frame {
-    pair axes[3]; /* coordinate, then u and v */
+    rbli_double2 axes[3]; /* coordinate, then u and v */
     double normal[3];
     int32_t negative_cell, origin;
 } facet_frame;
@@ -203,7 +202,7 @@ done:
 static inline void fill_cap(const cap_target *target, size_t face, const facet_frame *frame, double sign,
     const double origin[3], const double density[UV_COUNT])
 {
-    pair along[3];
+    rbli_double2 along[3];
     float(*normals)[3] = target->normal + 3 * face;
     for (size_t k = 0; k < 3; k++) {
         const double *position = target->positions[target->faces[face][k]];
@@ -215,7 +214,7 @@ static inline void fill_cap(const cap_target *target, size_t face, const facet_f
     for (int i = 0; i < target->uv_count; i++) {
         float(*uv)[2] = target->uv[i] + 3 * face;
         for (int k = 0; k < 3; k++) {
-            pair scaled = along[k] * density[i];
+            rbli_double2 scaled = along[k] * density[i];
             uv[k][0] = (float)scaled[0];
             uv[k][1] = (float)scaled[1];
         }
