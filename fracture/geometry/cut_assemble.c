@@ -1,18 +1,12 @@
-/// From labelled triangles to pieces: shares triangles out to cells, turns cells into pieces in parallel,
-/// writes them, sums contacts.
+/// From labelled triangles to pieces: shares triangles out to cells, turns cells into pieces in parallel and
+/// writes them.
 
 #include "fracture/geometry/cut_cell.h"
-
-#include <stdlib.h>
-
-#include "fracture/geometry/radix_sort.h"
+#include "fracture/geometry/cut_contacts.h"
 
 enum {
     CELL_GRAIN = 8,
-    AHEAD = 40, /* caps whose corners memory is asked for before they are measured */
     LABEL_GRAIN = 32768,
-    FACET_GRAIN = 1024,
-    CONTACT_GRAIN = 8192,
     WAVE_CELLS = 128,     /* for one thread; what they hold stays in the caches */
     CELLS_A_WORKER = 128, /* for several: they wait for one another twice a wave */
 };
@@ -46,9 +40,7 @@ typedef struct assembly {
     int32_t *start[3]; /* untouched triangles, faces, runs of caps of each cell, see cut_items */
     int32_t *items[2]; /* untouched triangles, faces */
     cut_cap_run *runs;
-    uint8_t *cell_whole;       /* [cell_count] all of the cell is one piece */
-    int32_t *cap_piece;        /* [2 × caps' numbers] piece within a cell that is not whole, −1 for none */
-    int32_t *cell_piece_count; /* [cell_count + 1] then the first piece of each cell */
+    cut_cap_pieces of_caps; /* its cells' first pieces are counts until all are assembled */
     assembly_worker *workers;
     size_t worker_count;
     cell_output *outputs; /* of a wave: some cells are assembled, then written */
@@ -156,58 +148,6 @@ done:
 }
 
 /* ---- weights ---- */
-
-/// False when the vertex is no corner. Which corner it is cannot be foretold, so nothing depends on it by a branch.
-static inline bool corner_weight(const int32_t corners[3], int32_t vertex, double amount, double w[3])
-{
-    bool found = false;
-    for (int i = 0; i < 3; i++) {
-        bool here = corners[i] == vertex && !found;
-        w[i] += here ? amount : 0;
-        found |= here;
-    }
-    return found;
-}
-
-/// Barycentric coordinates of a point in a mesh triangle, clamped to it.
-static void solve_weights(const cut_state *s, const int32_t corners[3], const double p[3], double w[3])
-{
-    const double *a = s->points[corners[0]], *b = s->points[corners[1]], *c = s->points[corners[2]];
-    cut_plane plane = cut_plane_make(a, b, c);
-    int32_t axes[2];
-    cut_projection_axes(plane.normal, axes);
-    int32_t x = axes[0], y = axes[1];
-    double ux = b[x] - a[x], uy = b[y] - a[y], vx = c[x] - a[x], vy = c[y] - a[y];
-    double px = p[x] - a[x], py = p[y] - a[y], area = ux * vy - uy * vx;
-    if (area > 0) {
-        w[1] = cut_min(cut_max((px * vy - py * vx) / area, 0), 1);
-        w[2] = cut_min(cut_max((ux * py - uy * px) / area, 0), 1 - w[1]);
-    } else { /* a flat triangle: along its longest side would do, its middle does as well */
-        w[1] = w[2] = 1.0 / 3;
-    }
-    w[0] = 1 - w[1] - w[2];
-}
-
-void cut_arrangement_weights(const cut_state *s, int32_t id, const int32_t corners[3], double w[3])
-{
-    w[0] = w[1] = w[2] = 0;
-    if (id < s->point_count) {
-        if (corner_weight(corners, id, 1, w)) return;
-    } else if ((size_t)(id - s->point_count) < s->crossing_count) {
-        const cut_crossing *x = &s->crossings[id - s->point_count];
-        if (corner_weight(corners, cut_half_start(s, x->half), 1 - x->parameter, w) &&
-            corner_weight(corners, cut_half_end(s, x->half), x->parameter, w))
-            return;
-    } else {
-        const cut_node *x = &s->nodes[(size_t)(id - s->point_count) - s->crossing_count];
-        const int32_t *edge = s->complex.edges[x->edge];
-        if (corner_weight(corners, edge[0], 1 - x->parameter, w) &&
-            corner_weight(corners, edge[1], x->parameter, w))
-            return;
-    }
-    /* a point inside the triangle, or one that a collapsed edge brought here */
-    solve_weights(s, corners, cut_position(s, id), w);
-}
 
 /// Weights of a vertex of a piece; a middle point has its ends' mean (a middle of middles: as deep as there
 /// were rounds).
@@ -338,7 +278,7 @@ static void store_cap_pieces(const assembly *a, const cut_items *items, const cu
 {
     const cut_cell_triangle *triangle = c->triangles.data + c->cap_first;
     for (size_t i = 0; i < items->run_count; i++) {
-        int32_t *piece = a->cap_piece + items->runs[i].first;
+        int32_t *piece = a->of_caps.cap_piece + items->runs[i].first;
         for (int32_t cap = 0; cap < items->runs[i].count; cap++, triangle++)
             piece[2 * cap] = piece_of_vertex(c, c->kept.data[triangle->v[0]]);
     }
@@ -365,9 +305,9 @@ static rbl_status assemble_cell(
     out->film_count = c->film_count;
     out->negative_count = c->negative_count;
     out->split_count = c->split_count;
-    a->cell_whole[number] = c->whole;
+    a->of_caps.cell_whole[number] = c->whole;
     if (!c->whole) store_cap_pieces(a, &items, c);
-    a->cell_piece_count[number] = (int32_t)c->pieces.count;
+    a->of_caps.cell_first_piece[number] = (int32_t)c->pieces.count;
     for (size_t piece = 0; piece < c->pieces.count; piece++)
         RBL_TRY(rbli_array_push(ctx, &out->pieces, ((piece_record){number, 0, 0, 0})));
     for (size_t i = 0; i < c->parts.count; i++)
@@ -514,13 +454,21 @@ static void clear_output(cell_output *b)
 static void write_triangles(const cut_state *s, const cell_output *b, const piece_record *piece,
     size_t vertex, size_t triangle, size_t *row, rbli_cut_result *r)
 {
+    const cut_cell_triangle *triangles = b->triangles.data + triangle;
+    size_t at = b->first_triangle + triangle;
+    int32_t(*restrict corners)[3] = r->triangles + at, first_vertex = (int32_t)(b->first_vertex + vertex);
+    int32_t *restrict source = r->origins.source + at;
+    int32_t *restrict weights_index = r->origins.weights_index + at;
+    int32_t next_row = (int32_t)*row;
     for (int32_t i = 0; i < piece->triangle_count; i++) {
-        const cut_cell_triangle *t = &b->triangles.data[triangle + (size_t)i];
-        size_t at = b->first_triangle + triangle + (size_t)i;
+        const cut_cell_triangle *t = &triangles[i];
         for (int corner = 0; corner < 3; corner++)
-            r->triangles[at][corner] = t->v[corner] + (int32_t)(b->first_vertex + vertex);
-        r->origins.source[at] = t->source;
-        r->origins.weights_index[at] = t->weighted ? (int32_t)*row : -1;
+            corners[i][corner] = t->v[corner] + first_vertex;
+        source[i] = t->source;
+        weights_index[i] = t->weighted ? next_row : -1;
+        next_row += t->weighted;
+    }
+    for (const cut_cell_triangle *t = triangles; *row < (size_t)next_row; t++) {
         if (!t->weighted) continue;
         for (int corner = 0; corner < 3; corner++)
             vertex_weights(s, b, vertex + (size_t)t->v[corner], s->mesh_view->triangles[t->source],
@@ -534,10 +482,10 @@ static void write_output(const cut_state *s, const cell_output *b, rbli_cut_resu
     if (b->pieces.count == 0) return;
     if (b->positions.count)
         memcpy(r->positions + b->first_vertex, b->positions.data, b->positions.count * sizeof(cut_point));
-    for (size_t v = 0; v < b->vertex_ids.count; v++) {
-        int32_t id = b->vertex_ids.data[v];
-        r->vertex_source[b->first_vertex + v] = id >= 0 && (size_t)id < s->mesh_view->vertex_count ? id : -1;
-    }
+    int32_t *restrict source = r->vertex_source + b->first_vertex;
+    uint32_t mesh_count = (uint32_t)s->mesh_view->vertex_count;
+    for (size_t v = 0; v < b->vertex_ids.count; v++)
+        source[v] = (uint32_t)b->vertex_ids.data[v] < mesh_count ? b->vertex_ids.data[v] : -1;
     size_t vertex = 0, triangle = 0, row = b->first_row;
     for (size_t i = 0; i < b->pieces.count; i++) {
         const piece_record *piece = &b->pieces.data[i];
@@ -563,253 +511,6 @@ static rbl_status write_block(
     return RBL_OK;
 }
 
-/* ---- contacts ---- */
-
-/// Area and longest side of a cap, in source units.
-typedef struct cap_measure {
-    double area, reach;
-} cap_measure;
-
-static inline double squared_length(const double v[3])
-{
-    return v[0] * v[0] + v[1] * v[1] + v[2] * v[2];
-}
-
-/// What the next cap around the same corner has in common with a cap.
-typedef struct cap_spoke {
-    const double *corner, *end;
-    double side[3], squared; /* from the corner to the end; its squared length */
-} cap_spoke;
-
-static inline cap_spoke spoke_between(const double *corner, const double *end)
-{
-    cap_spoke spoke = {corner, end, {end[0] - corner[0], end[1] - corner[1], end[2] - corner[2]}, 0};
-    spoke.squared = squared_length(spoke.side);
-    return spoke;
-}
-
-/// @param before  the cap before this one in its facet, or NULL; then `spoke` is of that, and set to this one's
-static inline cap_measure measure_cap(
-    const cut_state *s, const cut_facet_triangle *cap, const cut_facet_triangle *before, cap_spoke *spoke)
-{
-    bool follows = before && cap->v[0] == before->v[0] && cap->v[1] == before->v[2];
-    cap_spoke u = follows ? *spoke : spoke_between(cut_position(s, cap->v[0]), cut_position(s, cap->v[1]));
-    cap_spoke v = spoke_between(u.corner, cut_position(s, cap->v[2]));
-    const double w[3] = {v.end[0] - u.end[0], v.end[1] - u.end[1], v.end[2] - u.end[2]};
-    const double n[3] = {u.side[1] * v.side[2] - u.side[2] * v.side[1],
-        u.side[2] * v.side[0] - u.side[0] * v.side[2], u.side[0] * v.side[1] - u.side[1] * v.side[0]};
-    double longest = cut_max(cut_max(u.squared, v.squared), squared_length(w));
-    *spoke = v;
-    return (cap_measure){
-        0.5 * sqrt(squared_length(n)) * s->grid.step * s->grid.step, sqrt(longest) * s->grid.step};
-}
-
-/// A contact while it is summed up; `reach` bounds its length, so that lines and points can be told from
-/// areas.
-typedef struct contact_sum {
-    int32_t piece_a, piece_b;
-    double area, reach;
-} contact_sum;
-typedef RBLI_ARRAY(contact_sum) contact_list;
-
-static int by_area(const void *pa, const void *pb)
-{
-    const contact_sum *a = pa, *b = pb;
-    return a->area < b->area ? -1 : a->area > b->area; /* so that sums do not depend on the sort */
-}
-
-static bool same_contact(const contact_sum *a, const contact_sum *b)
-{
-    return a->piece_a == b->piece_a && a->piece_b == b->piece_b;
-}
-
-typedef struct contact_lists {
-    const assembly *a;
-    struct contact_block {
-        contact_list list;
-        size_t start; /* in the whole */
-        char apart[CUT_APART_BYTES];
-    } * blocks; /* of facets */
-    contact_list *whole;
-} contact_lists;
-
-/// The piece that a cap belongs to on one side, −1 for none.
-static inline int32_t piece_of_cap(const assembly *a, int32_t cap, int side, int32_t cell)
-{
-    if (cut_is_dropped(a->state, cell)) return -1;
-    int32_t within = a->cell_whole[cell] ? 0 : a->cap_piece[2 * cap + side];
-    return within < 0 ? -1 : a->cell_piece_count[cell] + within;
-}
-
-/// One entry for each run of a facet's caps between the same two pieces.
-static rbl_status list_facet_contacts(rbl_context *ctx, const assembly *a, contact_list *list, size_t facet)
-{
-    rbl_status status = RBL_OK;
-    const cut_state *s = a->state;
-    const int32_t *cells = cut_facet_cells(s, (int32_t)facet);
-    const cut_cap_range range = s->facet_caps[facet];
-    if (range.count == 0) return RBL_OK;
-    const cut_facet_triangle *caps = cut_cap_at(s, range.first);
-    size_t beyond = (size_t)range.first < s->complex.triangle_count
-                        ? s->complex.triangle_count - (size_t)range.first
-                        : s->complex.triangle_count + s->made_cap_count - (size_t)range.first;
-    bool whole = a->cell_whole[cells[0]] && a->cell_whole[cells[1]]; /* then all caps are alike */
-    contact_sum sum = {-1, -1, 0, 0};
-    const cut_facet_triangle *before = NULL; /* that was measured */
-    cap_spoke spoke = {0};
-    for (int32_t i = 0; i < range.count; i++) {
-        if (!whole || i == 0) {
-            int32_t p = piece_of_cap(a, range.first + i, 0, cells[0]),
-                    q = piece_of_cap(a, range.first + i, 1, cells[1]);
-            if (p < 0 || q < 0) continue;
-            contact_sum one = {p < q ? p : q, p < q ? q : p, 0, 0};
-            if (!same_contact(&sum, &one)) {
-                if (sum.piece_a >= 0) RBL_TRY(rbli_array_push(ctx, list, sum));
-                sum = one;
-            }
-        }
-        if ((size_t)i + AHEAD < beyond) __builtin_prefetch(cut_position(s, caps[i + AHEAD].v[2]));
-        cap_measure measure = measure_cap(s, &caps[i], before, &spoke);
-        before = &caps[i];
-        sum.area += measure.area;
-        sum.reach += measure.reach;
-    }
-    if (sum.piece_a >= 0) RBL_TRY(rbli_array_push(ctx, list, sum));
-done:
-    return status;
-}
-
-static rbl_status contact_block(
-    rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
-{
-    (void)worker;
-    rbl_status status = RBL_OK;
-    const contact_lists *lists = user;
-    contact_list *list = &lists->blocks[block].list;
-    RBL_TRY(rbli_array_reserve(ctx, list, end - begin)); /* facets between more pieces are rare */
-    for (size_t f = begin; f < end; f++)
-        RBL_TRY(list_facet_contacts(ctx, lists->a, list, f));
-done:
-    return status;
-}
-
-static rbl_status copy_contacts(
-    rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
-{
-    (void)ctx;
-    (void)block;
-    (void)worker;
-    const contact_lists *lists = user;
-    for (size_t i = begin; i < end; i++) {
-        const struct contact_block *b = &lists->blocks[i];
-        if (b->list.count)
-            memcpy(lists->whole->data + b->start, b->list.data, b->list.count * sizeof *b->list.data);
-    }
-    return RBL_OK;
-}
-
-static rbl_status list_contacts(rbl_context *ctx, const assembly *a, contact_list *list)
-{
-    rbl_status status = RBL_OK;
-    size_t facet_count = a->state->complex_view->facet_count, count = 0,
-           block_count = (facet_count + FACET_GRAIN - 1) / FACET_GRAIN;
-    contact_lists lists = {.a = a, .whole = list};
-    RBL_TRY_ALLOC(lists.blocks = rbli_calloc(ctx, block_count, sizeof *lists.blocks));
-    RBL_TRY(rbli_parallel_for(ctx, facet_count, FACET_GRAIN, contact_block, &lists));
-    for (size_t i = 0; i < block_count; i++) {
-        lists.blocks[i].start = count;
-        count += lists.blocks[i].list.count;
-    }
-    RBL_TRY(rbli_array_reserve(ctx, list, count));
-    list->count = count;
-    RBL_TRY(rbli_parallel_for(ctx, block_count, 4, copy_contacts, &lists));
-done:
-    for (size_t i = 0; lists.blocks && i < block_count; i++)
-        rbli_free(ctx, lists.blocks[i].list.data);
-    rbli_free(ctx, lists.blocks);
-    return status;
-}
-
-typedef struct contact_order {
-    const contact_list *list;
-    rbli_keyed *keys;
-    contact_sum *sorted;
-} contact_order;
-
-static rbl_status key_contacts(
-    rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
-{
-    (void)ctx;
-    (void)block;
-    (void)worker;
-    const contact_order *order = user;
-    for (size_t i = begin; i < end; i++) {
-        const contact_sum *one = &order->list->data[i];
-        order->keys[i] = (rbli_keyed){(uint64_t)one->piece_a << 32 | (uint32_t)one->piece_b, (int32_t)i};
-    }
-    return RBL_OK;
-}
-
-static rbl_status put_contacts(
-    rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
-{
-    (void)ctx;
-    (void)block;
-    (void)worker;
-    const contact_order *order = user;
-    for (size_t i = begin; i < end; i++)
-        order->sorted[i] = order->list->data[order->keys[i].index];
-    return RBL_OK;
-}
-
-/// Sorts by pieces, then area.
-static rbl_status sort_contacts(rbl_context *ctx, contact_list *list)
-{
-    rbl_status status = RBL_OK;
-    contact_order order = {.list = list};
-    size_t count = list->count;
-    RBL_TRY_ALLOC(order.keys = rbli_alloc(ctx, 2 * count, sizeof *order.keys));
-    RBL_TRY_ALLOC(order.sorted = rbli_alloc(ctx, count, sizeof *order.sorted));
-    RBL_TRY(rbli_parallel_for(ctx, count, CONTACT_GRAIN, key_contacts, &order));
-    RBL_TRY(rbli_radix_sort_polled(ctx, order.keys, order.keys + count, count));
-    RBL_TRY(rbli_parallel_for(ctx, count, CONTACT_GRAIN, put_contacts, &order));
-    for (size_t i = 0, end; i < count; i = end) {
-        for (end = i + 1; end < count && same_contact(&order.sorted[i], &order.sorted[end]);)
-            end++;
-        if (end - i > 1) qsort(order.sorted + i, end - i, sizeof *order.sorted, by_area);
-    }
-    rbli_free(ctx, list->data);
-    list->data = order.sorted;
-    list->capacity = count;
-    order.sorted = NULL;
-done:
-    rbli_free(ctx, order.keys);
-    rbli_free(ctx, order.sorted);
-    return status;
-}
-
-/// Sums the entries of each pair; pairs that meet in a line or a point alone do not touch.
-static rbl_status make_contacts(rbl_context *ctx, const assembly *a, rbli_cut_result *r)
-{
-    rbl_status status = RBL_OK;
-    contact_list list = {0};
-    RBL_TRY(list_contacts(ctx, a, &list));
-    RBL_TRY(sort_contacts(ctx, &list));
-    RBL_TRY_ALLOC(r->contacts = rbli_alloc(ctx, list.count, sizeof *r->contacts));
-    for (size_t i = 0; i < list.count;) {
-        contact_sum sum = list.data[i++];
-        for (; i < list.count && same_contact(&sum, &list.data[i]); i++) {
-            sum.area += list.data[i].area;
-            sum.reach += list.data[i].reach;
-        }
-        if (sum.area <= CUT_FILM_STEPS * a->state->grid.step * sum.reach) continue;
-        r->contacts[r->contact_count++] = (rbli_contact){sum.piece_a, sum.piece_b, sum.area};
-    }
-done:
-    rbli_free(ctx, list.data);
-    return status;
-}
-
 static void free_assembly(rbl_context *ctx, assembly *a)
 {
     for (int kind = 0; kind < 3; kind++) {
@@ -817,9 +518,9 @@ static void free_assembly(rbl_context *ctx, assembly *a)
         if (kind < 2) rbli_free(ctx, a->items[kind]);
     }
     rbli_free(ctx, a->runs);
-    rbli_free(ctx, a->cap_piece);
-    rbli_free(ctx, a->cell_whole);
-    rbli_free(ctx, a->cell_piece_count);
+    rbli_free(ctx, a->of_caps.cap_piece);
+    rbli_free(ctx, a->of_caps.cell_whole);
+    rbli_free(ctx, a->of_caps.cell_first_piece);
     for (size_t i = 0; a->workers && i < a->worker_count; i++) {
         cut_cell_free(ctx, &a->workers[i].cell);
         rbli_free(ctx, a->workers[i].start.data);
@@ -863,28 +564,31 @@ done:
 rbl_status cut_assemble(rbl_context *ctx, cut_state *state, rbli_cut_result *result)
 {
     rbl_status status = RBL_OK;
-    assembly a = {.state = state, .worker_count = (size_t)rbli_worker_count(ctx), .result = result};
+    assembly a = {.state = state,
+        .of_caps = {.state = state},
+        .worker_count = (size_t)rbli_worker_count(ctx),
+        .result = result};
     size_t cells = state->complex_view->cell_count;
     size_t vertex_count = (size_t)state->point_count + state->crossing_count + state->node_count;
     a.output_count = a.worker_count > 1 ? a.worker_count * CELLS_A_WORKER : WAVE_CELLS;
     RBL_TRY(share_out(ctx, &a));
     for (int kind = 0; kind < 3; kind++)
         result->outside_dropped |= a.start[kind][cells - state->dropped_cells] < a.start[kind][cells];
-    RBL_TRY_ALLOC(a.cap_piece = rbli_alloc(
+    RBL_TRY_ALLOC(a.of_caps.cap_piece = rbli_alloc(
                       ctx, 2 * (state->complex.triangle_count + state->made_cap_count), sizeof(int32_t)));
-    RBL_TRY_ALLOC(a.cell_whole = rbli_calloc(ctx, cells, 1));
-    RBL_TRY_ALLOC(a.cell_piece_count = rbli_calloc(ctx, cells + 1, sizeof(int32_t)));
+    RBL_TRY_ALLOC(a.of_caps.cell_whole = rbli_calloc(ctx, cells, 1));
+    RBL_TRY_ALLOC(a.of_caps.cell_first_piece = rbli_calloc(ctx, cells + 1, sizeof(int32_t)));
     RBL_TRY_ALLOC(a.workers = rbli_calloc(ctx, a.worker_count, sizeof *a.workers));
     RBL_TRY_ALLOC(a.outputs = rbli_calloc(ctx, a.output_count, sizeof *a.outputs));
     for (size_t i = 0; i < a.worker_count; i++)
         RBL_TRY(cut_cell_init(ctx, &a.workers[i].cell, vertex_count));
     RBL_TRY(assemble_cells(ctx, &a));
     for (size_t cell = 0, first = 0; cell <= cells; cell++) {
-        size_t count = (size_t)a.cell_piece_count[cell];
-        a.cell_piece_count[cell] = (int32_t)first;
+        size_t count = (size_t)a.of_caps.cell_first_piece[cell];
+        a.of_caps.cell_first_piece[cell] = (int32_t)first;
         first += count;
     }
-    RBL_TRY(make_contacts(ctx, &a, result));
+    RBL_TRY(cut_make_contacts(ctx, &a.of_caps, result));
 done:
     free_assembly(ctx, &a);
     return status;

@@ -93,4 +93,7 @@ void cut_cell_free(rbl_context *ctx, cut_cell *cell);
 /// Fills triangles, vertices, parts and pieces of a cell. An edge that would occur twice gets a middle point.
 rbl_status cut_cell_build(rbl_context *ctx, const cut_state *state, const cut_items *items, cut_cell *cell);
 
+/// A part of that: measures the parts of a cell that has been gathered, and numbers the pieces.
+rbl_status cut_cell_find_pieces(rbl_context *ctx, const cut_state *state, cut_cell *cell);
+
 #endif

@@ -235,6 +235,7 @@ typedef struct cut_state {
     int32_t *half_crossing; /* [3 × triangle_count] 1 + first crossing of an owning half-edge, 0 for none */
     double (*node_positions)[3]; /* [crossing_count + node_count] */
     double (*node_sources)[3];   /* the same in source coordinates, as they are written */
+    double (*node_weights)[3];   /* [node_count] in their mesh triangles; NULL where the result has none */
 
     int32_t *vertex_label;    /* [mesh vertex_count] */
     int32_t *k_winding;       /* [complex vertex_count] */
@@ -388,6 +389,9 @@ rbl_status cut_assemble(rbl_context *ctx, cut_state *state, rbli_cut_result *res
 /// Barycentric coordinates of an arrangement vertex in the triangle of three others (of the mesh, or of the
 /// complex).
 void cut_arrangement_weights(const cut_state *state, int32_t id, const int32_t corners[3], double w[3]);
+
+/// The same of a point in a mesh triangle, clamped to it.
+void cut_solve_weights(const cut_state *state, const int32_t corners[3], const double point[3], double w[3]);
 
 /// Frees what the state holds.
 void cut_free_state(rbl_context *ctx, cut_state *state);

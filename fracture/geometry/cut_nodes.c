@@ -1,4 +1,4 @@
-/// Where nodes lie, once labels have settled the order of ties, and the ends of chains as vertices.
+/// Where nodes lie, once labels have settled the order of ties, their weights, and the ends of chains as vertices.
 
 #include "fracture/geometry/cut_internal.h"
 
@@ -46,10 +46,13 @@ static rbl_status place_block(
             place_source(s, ends, 2, i);
         } else {
             const cut_node *n = &s->nodes[i - s->crossing_count];
-            const int32_t *edge = s->complex.edges[n->edge];
+            const int32_t *edge = s->complex.edges[n->edge],
+                          *corners = s->mesh_view->triangles[n->mesh_triangle];
             interpolate(s->points[edge[0]], s->points[edge[1]], n->parameter, s->node_positions[i]);
             round_to_grid(s->node_positions[i]);
-            place_source(s, s->mesh_view->triangles[n->mesh_triangle], 3, i);
+            place_source(s, corners, 3, i);
+            if (s->node_weights) /* each is a corner of several faces */
+                cut_solve_weights(s, corners, s->node_positions[i], s->node_weights[i - s->crossing_count]);
         }
     }
     return RBL_OK;
@@ -95,6 +98,8 @@ rbl_status cut_place_nodes(rbl_context *ctx, cut_state *state)
     size_t count = state->crossing_count + state->node_count;
     RBL_TRY_ALLOC(state->node_positions = rbli_alloc(ctx, count, sizeof *state->node_positions));
     RBL_TRY_ALLOC(state->node_sources = rbli_alloc(ctx, count, sizeof *state->node_sources));
+    if (!state->contacts_only && !state->unite)
+        RBL_TRY_ALLOC(state->node_weights = rbli_alloc(ctx, state->node_count, sizeof *state->node_weights));
     RBL_TRY(rbli_parallel_for(ctx, count, 8192, place_block, state));
     RBL_TRY(rbli_parallel_for(ctx, state->cut_triangle_count, 4096, resolve_block, state));
 done:

@@ -211,11 +211,14 @@ rbl_status cut_task_list(rbl_context *ctx, const cut_tasks *tasks, size_t task, 
     out->count = 0;
     for (size_t r = 0; r < tasks->run_count; r++) {
         const cut_sifted *run = &tasks->runs[r];
-        RBL_TRY(rbli_array_reserve(ctx, out, GROUP_FACETS * (run->start[task + 1] - run->start[task])));
+        RBL_TRY(rbli_array_reserve(ctx, out, GROUP_FACETS * (run->start[task + 1] - run->start[task]) + 1));
         for (size_t i = run->start[task]; i < run->start[task + 1]; i++) {
             const cut_facet_group *group = &run->groups.data[run->met.data[i]];
-            for (int32_t f = group->first; f < group->end; f++)
-                if (boxes[f].separates > 0) out->data[out->count++] = f;
+            bool all = group->end - group->first == group->member_count;
+            for (int32_t f = group->first; f < group->end; f++) {
+                out->data[out->count] = f;
+                out->count += all || boxes[f].separates > 0;
+            }
         }
     }
 done:
