@@ -2,14 +2,15 @@
 
 build_packages="gcc g++ meson ninja-build pkg-config python3 voro++-dev libqhull-dev libcjson-dev libuv1-dev libgmp-dev
 libxxhash-dev libzstd-dev libembree-dev libpng-dev libhiredis-dev libmeshoptimizer-dev"
-test_packages="libcmocka-dev clang clang-format libclang-rt-14-dev llvm python3-yaml libassimp-dev zlib1g-dev redis-tools"
+test_packages="libcmocka-dev clang clang-format libclang-rt-14-dev lld llvm python3-yaml libassimp-dev zlib1g-dev redis-tools"
 
 # For the page of `rubble view` and its tests, wherever they came from.
 command -v node >/dev/null 2>&1 && command -v npm >/dev/null 2>&1 || test_packages="$test_packages nodejs npm"
-command -v chromium >/dev/null 2>&1 || test_packages="$test_packages chromium"
 
-# Programs that the full stage hands our files to. What is not there and cannot be installed is a failure of its test.
+# Programs that the full stage hands our files to, installed while the fast one runs. What is not there and cannot be installed is
+# a failure of its test.
 full_packages="blender godot3-server munge python3-numpy slurm-client slurmctld slurmd"
+command -v chromium >/dev/null 2>&1 || full_packages="$full_packages chromium"
 
 # For tools/static.sh and tools/debian.sh.
 static_packages="dpkg-dev ca-certificates"

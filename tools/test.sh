@@ -15,10 +15,4 @@ need_packages $build_packages $test_packages || {
     echo "0 passed, 1 failed"
     exit 1
 }
-case "${RUBBLE_SLOW:-0}${RUBBLE_NIGHTLY:-0} $*" in
-[!0]* | ?[!0]* | *full* | *nightly*)
-    # shellcheck disable=SC2086
-    need_packages $full_packages || true # tests of these programs fail then
-    ;;
-esac
 exec python3 tools/run_tests.py "$@" </dev/null
