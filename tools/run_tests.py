@@ -103,7 +103,7 @@ def full_stage(report, built, values):
         if built:
             run_checks(report, "full", values)
 
-    # Checks wait now and then, for browsers and for Slurm; compilers give way to them.
+    # Programs wait now and then, for browsers and for Slurm; builds and unit tests give way to them.
     with ThreadPoolExecutor(2) as beside:
         for each in [beside.submit(programs_of_stage), beside.submit(sanitizers, report)]:
             each.result()

@@ -14,6 +14,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 JOBS = os.cpu_count() or 1
 SUMMARY = re.compile(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$")
 SKIPPED = 77
+GIVE_WAY = ["nice", "-n", "5"]  # to programs that run meanwhile, which wait for browsers and have time limits
 
 
 class Check:
@@ -141,8 +142,7 @@ def programs(report, checks, values, timeout=3600):
 
 
 def build(report, suite, folder, options, environment=None, pattern=None):
-    """Builds everything, or the targets whose path the pattern matches, giving way to tests that run meanwhile.
-    @return True when it is built"""
+    """Builds everything, or the targets whose path the pattern matches. @return True when it is built"""
     check = Check(report, f"{suite}: build")
     path = os.path.join(ROOT, folder)
     code = 0
@@ -154,7 +154,7 @@ def build(report, suite, folder, options, environment=None, pattern=None):
         if pattern:
             _, output = run(["ninja", "-C", folder, "-t", "targets", "all"], 600, environment)
             targets = re.findall(rf"^({pattern}): ", output, re.M)
-        code, output = run(["nice", "-n", "5", "ninja", "-k", "0", "-C", folder, *targets], 1800, environment)
+        code, output = run([*GIVE_WAY, "ninja", "-k", "0", "-C", folder, *targets], 1800, environment)
     check.one(code == 0, "\n".join(l for l in output.splitlines() if not l.startswith("[") and "-fvisibility=" not in l))
     check.end()
     return code == 0
@@ -191,7 +191,7 @@ def unit_tests(report, suite, folder, choice=(), environment=None, slower=1):
     log = os.path.join(ROOT, folder, "meson-logs", "testlog.json")
     if os.path.exists(log):
         os.remove(log)
-    code, output = run(["meson", "test", "-C", folder, "--no-rebuild", "--num-processes", str(JOBS + 1),
+    code, output = run([*GIVE_WAY, "meson", "test", "-C", folder, "--no-rebuild", "--num-processes", str(JOBS + 1),
         "--timeout-multiplier", str(slower), *choice], 3600, environment)
     try:
         with open(log) as f:
