@@ -8,6 +8,8 @@
 #include <math.h>
 #include <stdbool.h>
 
+#include "fracture/geometry/lanes.h"
+
 static inline double max3(double a, double b, double c)
 {
     double m = a > b ? a : b;
@@ -172,38 +174,31 @@ int rbli_insphere(const rbli_ranked_point *a, const rbli_ranked_point *b, const 
     return insphere_exact(points, r);
 }
 
-/// Numbers of two tests at once.
-typedef double two __attribute__((vector_size(16)));
-
-static inline two greater_of(two a, two b)
+static inline rbli_double2 absolute(rbli_double2 a)
 {
-    return (two){a[0] > b[0] ? a[0] : b[0], a[1] > b[1] ? a[1] : b[1]};
-}
-
-static inline two absolute(two a)
-{
-    return greater_of(a, -a);
+    return rbli_max2(a, -a);
 }
 
 void rbli_insphere_twice(const rbli_ranked_point *const p[2][4], const rbli_ranked_point *e, int signs[2])
 {
-    two x[4], y[4], z[4], lift[4], mx = {0}, my = {0}, mz = {0}, most = {0};
+    rbli_double2 x[4], y[4], z[4], lift[4], mx = {0}, my = {0}, mz = {0}, most = {0};
     for (int i = 0; i < 4; i++) {
-        x[i] = (two){p[0][i]->x[0], p[1][i]->x[0]} - e->x[0];
-        y[i] = (two){p[0][i]->x[1], p[1][i]->x[1]} - e->x[1];
-        z[i] = (two){p[0][i]->x[2], p[1][i]->x[2]} - e->x[2];
+        x[i] = (rbli_double2){p[0][i]->x[0], p[1][i]->x[0]} - e->x[0];
+        y[i] = (rbli_double2){p[0][i]->x[1], p[1][i]->x[1]} - e->x[1];
+        z[i] = (rbli_double2){p[0][i]->x[2], p[1][i]->x[2]} - e->x[2];
         lift[i] = x[i] * x[i] + y[i] * y[i] + z[i] * z[i];
-        mx = greater_of(mx, absolute(x[i]));
-        my = greater_of(my, absolute(y[i]));
-        mz = greater_of(mz, absolute(z[i]));
-        most = greater_of(most, lift[i]);
+        mx = rbli_max2(mx, absolute(x[i]));
+        my = rbli_max2(my, absolute(y[i]));
+        mz = rbli_max2(mz, absolute(z[i]));
+        most = rbli_max2(most, lift[i]);
     }
-    two ab = x[0] * y[1] - x[1] * y[0], ac = x[0] * y[2] - x[2] * y[0], ad = x[0] * y[3] - x[3] * y[0],
-        bc = x[1] * y[2] - x[2] * y[1], bd = x[1] * y[3] - x[3] * y[1], cd = x[2] * y[3] - x[3] * y[2];
-    two bcd = z[1] * cd - z[2] * bd + z[3] * bc, acd = z[0] * cd - z[2] * ad + z[3] * ac,
-        abd = z[0] * bd - z[1] * ad + z[3] * ab, abc = z[0] * bc - z[1] * ac + z[2] * ab;
-    two det = (lift[0] * bcd - lift[1] * acd) + (lift[2] * abd - lift[3] * abc),
-        bound = 4.4e-14 * mx * my * mz * most;
+    rbli_double2 ab = x[0] * y[1] - x[1] * y[0], ac = x[0] * y[2] - x[2] * y[0],
+                 ad = x[0] * y[3] - x[3] * y[0], bc = x[1] * y[2] - x[2] * y[1],
+                 bd = x[1] * y[3] - x[3] * y[1], cd = x[2] * y[3] - x[3] * y[2];
+    rbli_double2 bcd = z[1] * cd - z[2] * bd + z[3] * bc, acd = z[0] * cd - z[2] * ad + z[3] * ac,
+                 abd = z[0] * bd - z[1] * ad + z[3] * ab, abc = z[0] * bc - z[1] * ac + z[2] * ab;
+    rbli_double2 det = (lift[0] * bcd - lift[1] * acd) + (lift[2] * abd - lift[3] * abc),
+                 bound = 4.4e-14 * mx * my * mz * most;
     for (int i = 0; i < 2; i++)
         signs[i] = det[i] > bound[i]    ? 1
                    : det[i] < -bound[i] ? -1
