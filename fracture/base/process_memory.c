@@ -47,7 +47,7 @@ void rbl_tune_process_memory(void)
 #ifdef MADV_HUGEPAGE
     if (heap) madvise(huge, HEAP - FRONT, MADV_HUGEPAGE);
 #endif
-    if (huge - heap <= FRONT) rbli_fetch_pages(huge - FRONT, huge);
+    if (heap && huge - heap <= FRONT) rbli_fetch_pages(huge - FRONT, huge);
     free(heap);
 }
 
