@@ -93,19 +93,28 @@ static double shell_distance(const rbli_repair_result *r, const rbli_shell *shee
     return least;
 }
 
-/// The geometry that a sheet is attached to: that of its node, else the nearest one within reach, else −1.
-static rbl_status find_carrier(rbl_context *ctx, const solidify_job *job, size_t sheet, int32_t *carrier)
+/// Of the box of all vertices.
+static double squared_diagonal(const rbli_repair_result *r)
 {
-    const rbli_repair_result *r = job->repair;
-    const rbli_shell *shells = r->shells;
     double low[3] = {HUGE_VAL, HUGE_VAL, HUGE_VAL}, high[3] = {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL};
-    bool at_home = false;
     for (size_t v = 0; v < r->vertex_count; v++)
         for (int k = 0; k < 3; k++) {
             low[k] = fmin(low[k], r->positions[v][k]);
             high[k] = fmax(high[k], r->positions[v][k]);
         }
-    double best = REACH * REACH * squared_distance(low, high);
+    return squared_distance(low, high);
+}
+
+/// The geometry that a sheet is attached to: that of its node, else the nearest one within reach, else −1.
+/// @param reach squared
+static rbl_status find_carrier(
+    rbl_context *ctx, const solidify_job *job, size_t sheet, double reach, int32_t *carrier)
+{
+    const rbli_repair_result *r = job->repair;
+    const rbli_shell *shells = r->shells;
+    bool at_home = false;
+    double best = reach;
+    if (rbli_cancelled(ctx)) return RBL_ERR_CANCELLED;
     for (size_t g = 0; g < job->solid_count; g++)
         at_home = at_home || job->geometry_node[g] == shells[sheet].node;
     if (at_home) best = HUGE_VAL;
@@ -186,11 +195,12 @@ static rbl_status assign_geometries(rbl_context *ctx, solidify_job *job)
         job->shell_bone[s] = job->geometry_parent[s] = -1;
     RBL_TRY(assign_solids(ctx, job, first));
     if (job->options->sheets == RBLI_SHEETS_DROP) goto done;
+    double reach = REACH * REACH * squared_diagonal(job->repair);
     for (size_t s = 0; s < shell_count; s++) {
         const rbli_shell *shell = &job->repair->shells[s];
         int32_t parent = -1;
         if (!solidify_is_sheet(shell)) continue;
-        if (job->options->sheets == RBLI_SHEETS_ATTACH) RBL_TRY(find_carrier(ctx, job, s, &parent));
+        if (job->options->sheets == RBLI_SHEETS_ATTACH) RBL_TRY(find_carrier(ctx, job, s, reach, &parent));
         job->shell_bone[s] = sheet_geometry(job, shell->node, parent);
     }
 done:
@@ -448,18 +458,12 @@ done:
 static rbl_status thicken_sheets(rbl_context *ctx, solidify_job *job, size_t *warnings)
 {
     rbli_repair_result *r = job->repair;
-    double low[3] = {HUGE_VAL, HUGE_VAL, HUGE_VAL}, high[3] = {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL};
     double thickness = job->options->thickness;
     size_t sheets = 0;
     for (size_t s = 0; s < r->shell_count; s++)
         sheets += solidify_is_sheet(&r->shells[s]);
     if (sheets == 0) return RBL_OK;
-    for (size_t v = 0; v < r->vertex_count; v++)
-        for (int k = 0; k < 3; k++) {
-            low[k] = fmin(low[k], r->positions[v][k]);
-            high[k] = fmax(high[k], r->positions[v][k]);
-        }
-    if (!(thickness > 0)) thickness = DEFAULT_THICKNESS * sqrt(squared_distance(low, high));
+    if (!(thickness > 0)) thickness = DEFAULT_THICKNESS * sqrt(squared_diagonal(r));
     ++*warnings;
     rbli_warn(ctx, "%zu sheet%s thickened to %.4g", sheets, sheets == 1 ? "" : "s", thickness);
     return rbli_thicken_sheets(ctx, r, thickness);
