@@ -465,7 +465,7 @@ rbl_status rbli_collection_gather(
 {
     attribute_group *found = find_group(collection, group);
     if (!found) return fail_no_group(ctx, group);
-    bool identity;
+    bool identity = false;
     rbl_status checked = check_sources(ctx, source, count, found->size, group, &identity);
     if (checked != RBL_OK || identity) return checked;
     rbli_buffer **buffers = rbli_alloc(ctx, found->attribute_count, sizeof(rbli_buffer *));
