@@ -642,6 +642,8 @@ typedef struct outer_vertex {
     double excess;              /* in space */
 } outer_vertex;
 
+enum { BOX_PLANES = 6 };
+
 /// Half-spaces normal · x ≤ offset in grid coordinates, and the vertices of their intersection.
 typedef struct outer {
     double (*planes)[4]; /* [plane_capacity] */
@@ -833,7 +835,7 @@ static void box_planes(const work *w, outer *o)
         o->planes[2 * k + 1][k] = 1;
         o->planes[2 * k + 1][3] = high;
     }
-    o->plane_count = 6;
+    o->plane_count = BOX_PLANES;
 }
 
 /// Replaces the hull by one of at most `max_vertices` vertices that holds it, standing off at least not more
@@ -842,6 +844,8 @@ static rbl_status simplify(const work *w, const rbli_hull_options *options, work
 {
     rbl_status status = RBL_OK;
     size_t most = (size_t)options->max_vertices, facet_count = w->hull.face_count;
+    /* More come again, and rounding keeps the same vertex beyond them. */
+    size_t most_planes = facet_count + BOX_PLANES < most ? facet_count + BOX_PLANES : most;
     facet_pair *facets = NULL;
     outer o = {0};
     RBL_TRY_ALLOC(facets = take_memory(w, (facet_count + 1) / 2, sizeof *facets));
@@ -862,7 +866,7 @@ static rbl_status simplify(const work *w, const rbli_hull_options *options, work
         for (size_t i = 0; i < o.before_count; i++)
             *excess = fmax(*excess, o.before[i].excess);
         if (worst->beyond <= exact_tolerance || *excess <= options->simplification_threshold ||
-            o.plane_count >= most)
+            o.plane_count >= most_planes)
             break;
         RBL_TRY(add_plane(w, worst, facets, &o));
     }

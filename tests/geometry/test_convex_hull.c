@@ -246,6 +246,26 @@ static void threshold_allows_a_simpler_hull(void **state)
     finish_context(ctx);
 }
 
+/// Nearly on a line: a vertex stays beyond the plane of its facet, however often that is added.
+static void a_large_budget_ends_where_rounding_does_not_converge(void **state)
+{
+    (void)state;
+    rbl_context *ctx = make_context(1);
+    const double points[5][3] = {{13046.769141278892, -322631.41443100263, -69413.458871697032},
+        {0.86096471268966468, 0.31513368351325022, 0.57943402637827091},
+        {0.62946469098038482, 0.74794621554146179, 0.90439243694701088},
+        {-381814.52341774304, 159277.08261414265, 355634.93605597684},
+        {0.30965001109601809, 0.61224032444166276, 0.72130319623543537}};
+    rbli_hull_options options = rbli_hull_default_options();
+    options.max_vertices = 1000000;
+    options.simplification_threshold = 0.2;
+    rbli_hull hull;
+    assert_ok(ctx, rbli_convex_hull(ctx, points, 5, &options, &hull));
+    assert_true(hull.point_count >= 4 && hull.point_count < 100);
+    rbli_hull_free(ctx, &hull);
+    finish_context(ctx);
+}
+
 static void bad_arguments_are_refused(void **state)
 {
     (void)state;
@@ -269,6 +289,7 @@ int main(void)
         cmocka_unit_test(random_points_are_held_with_any_budget),
         cmocka_unit_test(order_of_points_does_not_matter),
         cmocka_unit_test(threshold_allows_a_simpler_hull),
+        cmocka_unit_test(a_large_budget_ends_where_rounding_does_not_converge),
         cmocka_unit_test(bad_arguments_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
