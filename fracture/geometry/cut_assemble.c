@@ -454,6 +454,7 @@ static void clear_output(cell_output *b)
 static void write_triangles(const cut_state *s, const cell_output *b, const piece_record *piece,
     size_t vertex, size_t triangle, size_t *row, rbli_cut_result *r)
 {
+    if (piece->triangle_count == 0) return; /* there may be no array */
     const cut_cell_triangle *triangles = b->triangles.data + triangle;
     size_t at = b->first_triangle + triangle;
     int32_t(*restrict corners)[3] = r->triangles + at, first_vertex = (int32_t)(b->first_vertex + vertex);
