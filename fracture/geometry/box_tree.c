@@ -105,23 +105,13 @@ static inline flat_box flatten_inner(const rbli_box_tree *tree, const double min
     return box;
 }
 
-static uint64_t spread_bits(uint64_t value)
-{
-    value &= 0xffff;
-    value = (value | value << 32) & 0x00ff00000000ffffull;
-    value = (value | value << 16) & 0x00ff0000ff0000ffull;
-    value = (value | value << 8) & 0xf00f00f00f00f00full;
-    value = (value | value << 4) & 0x30c30c30c30c30c3ull;
-    return (value | value << 2) & 0x9249249249249249ull;
-}
-
 static uint64_t morton_key(const flat_box *box)
 {
     uint64_t key = 0;
     for (int k = 0; k < 3; k++) {
         float middle = (box->min[k] + box->max[k]) * 32767.5f;
         uint64_t cell = middle <= 0 ? 0 : middle >= 65535 ? 65535 : (uint64_t)middle;
-        key |= spread_bits(cell) << k;
+        key |= rbli_every_third(cell) << k;
     }
     return key;
 }

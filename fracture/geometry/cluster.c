@@ -31,16 +31,6 @@ static int compare_ranked(const void *a, const void *b)
     return p->index < q->index ? -1 : p->index > q->index;
 }
 
-static uint64_t spread_bits(uint64_t x)
-{
-    x &= 0x1fffff;
-    x = (x | x << 32) & 0x1f00000000ffff;
-    x = (x | x << 16) & 0x1f0000ff0000ff;
-    x = (x | x << 8) & 0x100f00f00f00f00f;
-    x = (x | x << 4) & 0x10c30c30c30c30c3;
-    return (x | x << 2) & 0x1249249249249249;
-}
-
 /// Codes of the points along the curve.
 static void encode(const double (*points)[3], size_t count, rbli_keyed *out)
 {
@@ -55,7 +45,7 @@ static void encode(const double (*points)[3], size_t count, rbli_keyed *out)
     for (size_t i = 0; i < count; i++) {
         out[i] = (rbli_keyed){0, (int32_t)i};
         for (int k = 0; k < 3 && extent > 0; k++)
-            out[i].key |= spread_bits((uint64_t)((points[i][k] - low[k]) / extent * 0x1fffff)) << k;
+            out[i].key |= rbli_every_third((uint64_t)((points[i][k] - low[k]) / extent * 0x1fffff)) << k;
     }
 }
 

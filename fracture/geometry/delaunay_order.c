@@ -12,16 +12,6 @@ enum {
     LANES = 8, /* points whose keys are made together, so that compilers use vectors */
 };
 
-/// Spreads 21 bits out to every third.
-static uint64_t every_third(uint64_t x)
-{
-    x = (x | x << 32) & 0x1f00000000ffff;
-    x = (x | x << 16) & 0x1f0000ff0000ff;
-    x = (x | x << 8) & 0x100f00f00f00f00f;
-    x = (x | x << 4) & 0x10c30c30c30c30c3;
-    return (x | x << 2) & 0x1249249249249249;
-}
-
 /// Positions along a Hilbert curve (Skilling 2004, Programming the Hilbert curve; without branches).
 /// @param x coordinates, overwritten
 static void hilbert_keys(uint32_t x[3][LANES], uint64_t keys[LANES])
@@ -40,8 +30,8 @@ static void hilbert_keys(uint32_t x[3][LANES], uint64_t keys[LANES])
         uint32_t fix = x[2][i] >> 1; /* each bit: whether the number of bits above it is odd */
         for (int shift = 1; shift < BITS; shift *= 2)
             fix ^= fix >> shift;
-        keys[i] =
-            every_third(x[0][i] ^ fix) << 2 | every_third(x[1][i] ^ fix) << 1 | every_third(x[2][i] ^ fix);
+        keys[i] = rbli_every_third(x[0][i] ^ fix) << 2 | rbli_every_third(x[1][i] ^ fix) << 1 |
+                  rbli_every_third(x[2][i] ^ fix);
     }
 }
 

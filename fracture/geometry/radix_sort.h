@@ -37,6 +37,17 @@ static inline void rbli_place_ranges(size_t *places, size_t block_count, size_t 
     begins[range_count] = place;
 }
 
+/// Spreads the lowest 21 bits out to every third one: three coordinates, shifted by 0, 1 and 2, make a key along a curve.
+static inline uint64_t rbli_every_third(uint64_t x)
+{
+    x &= 0x1fffff;
+    x = (x | x << 32) & 0x1f00000000ffff;
+    x = (x | x << 16) & 0x1f0000ff0000ff;
+    x = (x | x << 8) & 0x100f00f00f00f00f;
+    x = (x | x << 4) & 0x10c30c30c30c30c3;
+    return (x | x << 2) & 0x1249249249249249;
+}
+
 /// A key that orders like the number: −0 equals +0. Not for NaN.
 static inline uint64_t rbli_double_key(double value)
 {
