@@ -334,107 +334,98 @@ done:
 
 /* ---- windings of the complex's vertices ---- */
 
-/// The way along an edge of the complex, from one of its ends.
-typedef struct wind_step {
-    int32_t other; /* vertex of the complex */
-    int32_t net;   /* change of the winding */
-} wind_step;
+/// A vertex in a tree of those whose windings hang together (Galler and Fisher 1964, with what the winding changes by
+/// on the way). Parents are lower than their children; the parent of a root is itself.
+typedef struct wind_link {
+    int32_t parent; /* vertex of the complex, −1: in no edge yet */
+    int32_t change; /* of the winding, from the parent */
+} wind_link;
 
-typedef struct wind_flood {
-    int32_t *start; /* [complex vertices + 2] steps of a vertex */
-    wind_step *steps;
-    int32_t *stack; /* [complex vertices + 1] */
-    size_t depth;
-} wind_flood;
+/// The root of a vertex; paths become half as long on the way. @param change set to that of the winding from the root
+static int32_t find_root(wind_link *links, int32_t v, int32_t *change)
+{
+    *change = 0;
+    if (links[v].parent < 0) links[v] = (wind_link){v, 0};
+    while (links[v].parent != v) {
+        const wind_link *above = &links[links[v].parent];
+        links[v] = (wind_link){above->parent, links[v].change + above->change};
+        *change += links[v].change;
+        v = links[v].parent;
+    }
+    return v;
+}
 
-static rbl_status collect_edges(rbl_context *ctx, const cut_state *state, wind_flood *w)
+/// Says how the windings of two vertices differ. @return false where it contradicts what was said before
+static bool link_windings(wind_link *links, int32_t a, int32_t b, int32_t from_a_to_b)
+{
+    int32_t change_a, change_b, root_a = find_root(links, a, &change_a),
+                                root_b = find_root(links, b, &change_b);
+    int32_t change = change_a + from_a_to_b - change_b; /* from root to root */
+    if (root_a < root_b) links[root_b] = (wind_link){root_a, change};
+    if (root_b < root_a) links[root_a] = (wind_link){root_b, -change};
+    return root_a != root_b || change == 0;
+}
+
+/// Links the ends of all edges by the crossings between them.
+static rbl_status link_edges(rbl_context *ctx, const cut_state *state, wind_link *links)
 {
     rbl_status status = RBL_OK;
-    size_t vertex_count = state->complex_view->vertex_count, edge_count = state->complex.real_edge_count;
+    size_t edge_count = state->complex.real_edge_count;
     int32_t base = state->complex.first_point;
     int32_t *net = NULL; /* of an edge, from the smaller end to the larger */
-    RBL_TRY_ALLOC(w->start = rbli_calloc(ctx, vertex_count + 2, sizeof(int32_t)));
-    RBL_TRY_ALLOC(w->steps = rbli_alloc(ctx, 2 * edge_count, sizeof *w->steps));
-    RBL_TRY_ALLOC(w->stack = rbli_alloc(ctx, vertex_count + 1, sizeof(int32_t)));
     RBL_TRY_ALLOC(net = rbli_calloc(ctx, edge_count, sizeof(int32_t)));
-    for (size_t e = 0; e < edge_count; e++)
-        for (int end = 0; end < 2; end++)
-            w->start[state->complex.edges[e][end] - base + 2]++;
-    for (size_t v = 0; v < vertex_count; v++)
-        w->start[v + 2] += w->start[v + 1];
     for (size_t i = 0; i < state->node_count; i++)
         if ((size_t)state->nodes[i].edge < edge_count)
             net[state->nodes[i].edge] += state->nodes[i].winding_step;
     for (size_t e = 0; e < edge_count; e++) {
         int32_t low = state->complex.edges[e][0] - base, high = state->complex.edges[e][1] - base;
-        w->steps[w->start[low + 1]++] = (wind_step){high, net[e]};
-        w->steps[w->start[high + 1]++] = (wind_step){low, -net[e]};
+        RBL_TRY(rbli_poll(ctx, e));
+        if (!link_windings(links, low, high, net[e]))
+            RBL_TRY(rbli_fail(ctx, RBL_ERR_INTERNAL, "cut: windings disagree at complex vertex %d", high));
     }
 done:
     rbli_free(ctx, net);
     return status;
 }
 
-/// Which vertices are new cannot be foretold, so nothing depends on that by a branch.
-static rbl_status spread_windings(rbl_context *ctx, cut_state *state, wind_flood *w)
+/// Links the vertices of the complex's outermost facets: the mesh lies inside of them.
+/// @param outside set to one of them, −1: there are none
+static void link_border(const rbli_cell_complex *k, wind_link *links, int32_t *outside)
 {
-    int32_t *windings = state->k_winding, *stack = w->stack;
-    size_t depth = w->depth;
-    while (depth > 0) {
-        int32_t v = stack[--depth], winding = windings[v];
-        for (int32_t i = w->start[v]; i < w->start[v + 1]; i++) {
-            int32_t other = w->steps[i].other, there = winding + w->steps[i].net, known = windings[other];
-            bool fresh = known == NO_WINDING;
-            windings[other] = fresh ? there : known;
-            stack[depth] = other;
-            depth += fresh;
-            if (windings[other] != there)
-                return rbli_fail(ctx, RBL_ERR_INTERNAL, "cut: windings disagree at complex vertex %d", other);
-        }
+    *outside = -1;
+    for (size_t f = 0; f < k->facet_count; f++) {
+        if (k->facet_cells[f][0] >= 0 && k->facet_cells[f][1] >= 0) continue;
+        if (*outside < 0) *outside = k->facet_vertices[k->facet_start[f]];
+        for (int32_t i = k->facet_start[f]; i < k->facet_start[f + 1]; i++)
+            link_windings(links, *outside, k->facet_vertices[i], 0);
     }
-    w->depth = 0;
-    return RBL_OK;
-}
-
-static void free_wind_flood(rbl_context *ctx, wind_flood *w)
-{
-    rbli_free(ctx, w->start);
-    rbli_free(ctx, w->steps);
-    rbli_free(ctx, w->stack);
 }
 
 rbl_status cut_wind_vertices(rbl_context *ctx, cut_state *state)
 {
     rbl_status status = RBL_OK;
-    wind_flood flood = {0}, *w = &flood;
     const rbli_cell_complex *k = state->complex_view;
-    RBL_TRY(collect_edges(ctx, state, w));
+    wind_link *links = NULL;
+    int32_t outside, outside_root = -1, outside_change = 0;
+    RBL_TRY_ALLOC(links = rbli_alloc(ctx, k->vertex_count, sizeof *links));
+    memset(links, 0xff, k->vertex_count * sizeof *links);
+    link_border(k, links, &outside);
+    RBL_TRY(link_edges(ctx, state, links));
+    if (outside >= 0) outside_root = find_root(links, outside, &outside_change);
     RBL_TRY_ALLOC(state->k_winding = rbli_alloc(ctx, k->vertex_count, sizeof(int32_t)));
-    for (size_t v = 0; v < k->vertex_count; v++)
-        state->k_winding[v] = NO_WINDING;
-    for (size_t f = 0; f < k->facet_count; f++) {
-        if (k->facet_cells[f][0] >= 0 && k->facet_cells[f][1] >= 0) continue;
-        for (int32_t i = k->facet_start[f]; i < k->facet_start[f + 1]; i++) {
-            int32_t v = k->facet_vertices[i];
-            if (state->k_winding[v] != NO_WINDING) continue;
-            state->k_winding[v] = 0;
-            w->stack[w->depth++] = v;
-        }
-    }
-    RBL_TRY(spread_windings(ctx, state, w));
     for (size_t v = 0; v < k->vertex_count; v++) {
-        if (state->k_winding[v] != NO_WINDING) continue;
-        if (w->start[v] == w->start[v + 1]) {
-            state->k_winding[v] = 0; /* in no facet */
-            continue;
-        }
-        RBL_TRY(rbli_cancelled(ctx) ? RBL_ERR_CANCELLED : RBL_OK);
-        RBL_TRY(cut_query_winding(ctx, state, state->complex.first_point + (int32_t)v, &state->k_winding[v]));
-        w->stack[w->depth++] = (int32_t)v;
-        RBL_TRY(spread_windings(ctx, state, w));
+        int32_t *winding = &state->k_winding[v], parent = links[v].parent;
+        if (parent < 0)
+            *winding = 0; /* in no facet */
+        else if (parent != (int32_t)v)
+            *winding = state->k_winding[parent] + links[v].change;
+        else if (parent == outside_root)
+            *winding = -outside_change;
+        else
+            RBL_TRY(cut_query_winding(ctx, state, state->complex.first_point + (int32_t)v, winding));
     }
 done:
-    free_wind_flood(ctx, w);
+    rbli_free(ctx, links);
     return status;
 }
 
