@@ -79,16 +79,6 @@ static void tell_news(rbli_pool *pool)
     uv_cond_broadcast(&pool->news);
 }
 
-/// Tells the processor that the thread only looks at memory.
-static void relax(void)
-{
-#if defined(__x86_64__)
-    __builtin_ia32_pause();
-#elif defined(__aarch64__)
-    __asm__ volatile("yield");
-#endif
-}
-
 /// Waits until there is news. The pool's mutex is held, not meanwhile. Sleeping and waking takes as long as a
 /// short loop works (on virtual machines 100 us and more), so a thread keeps looking for about that long first.
 static void wait_for_news(rbli_pool *pool)
@@ -101,7 +91,7 @@ static void wait_for_news(rbli_pool *pool)
         do {
             for (int i = 0;
                  i < LOOKS && atomic_load_explicit(&pool->news_count, memory_order_relaxed) == known; i++)
-                relax();
+                rbli_relax();
         } while (atomic_load_explicit(&pool->news_count, memory_order_relaxed) == known &&
                  uv_hrtime() - begin_ns < PATIENCE_NS);
         uv_mutex_lock(&pool->mutex);

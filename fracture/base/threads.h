@@ -48,6 +48,16 @@ typedef rbl_status (*rbli_block_fn)(
 rbl_status rbli_parallel_for_named(
     rbl_context *ctx, const char *name, size_t count, size_t grain, rbli_block_fn fn, void *user);
 
+/// Tells the processor that the thread only looks at memory, until another one has written.
+static inline void rbli_relax(void)
+{
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
 /// Has all threads fetch the pages of a fresh array from the system, each other ones, and overwrites a part of them: the
 /// system gives out megabytes at once, and threads that first write to the same ones wait for one another and clear
 /// them all. On one thread nothing happens. Contents are undefined before and afterwards. No error but

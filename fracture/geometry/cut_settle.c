@@ -11,9 +11,9 @@ enum {
     MOST_HINTS = 64, /* along an axis */
     HINTS_A_CELL = 8,
     VERTICES_A_HINT = 4, /* at least */
+    HINT_SAMPLE = 8,     /* of so many vertices one says where hints are wanted */
     EXTRA_STEPS = 16,    /* of a walk, beyond those across all the hints' cells */
     VERTEX_GRAIN = 8192,
-    CELL_GRAIN = 256,
 };
 
 /// Facets of a cell: a point is inside where all normal·p − offset are below −CUT_FLOAT_MARGIN.
@@ -22,21 +22,23 @@ typedef struct facet_rows {
     int32_t other[ROWS]; /* the cell behind it */
 } facet_rows;
 
+enum row_state { ROWS_NONE, ROWS_BEGUN, ROWS_READY };
+
 typedef struct settling {
     cut_state *state;
     int32_t *side_start, *sides; /* [cell_count + 2]; 2 × facet + side, by the cell on that side */
     int32_t *start;              /* [cell_count + 1] rows of a cell */
-    facet_rows *rows;
-    int32_t *hints; /* [hint_count³] a cell that is near */
+    facet_rows *rows;            /* of cells that were asked for: those inside the mesh never are */
+    atomic_uchar *ready;         /* [cell_count] row_state of a cell */
+    int32_t *hints;              /* [hint_count³] a cell that is near, −1: hardly a vertex is */
     int32_t hint_count;
-    float scale;      /* hints a grid step */
     double hint_size; /* grid steps a hint */
 } settling;
 
 /* ---- cells ---- */
 
 /// The facets of a cell, and rows that stay free, which hold everything.
-static void fill_cell(settling *s, size_t cell)
+static void fill_cell(const settling *s, size_t cell)
 {
     const cut_state *state = s->state;
     facet_rows *rows = s->rows + s->start[cell];
@@ -61,14 +63,25 @@ static void fill_cell(settling *s, size_t cell)
     }
 }
 
-static rbl_status fill_block(rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
+static void make_rows(const settling *s, int32_t cell)
 {
-    (void)ctx;
-    (void)block;
-    (void)worker;
-    for (size_t cell = begin; cell < end; cell++)
-        fill_cell(user, cell);
-    return RBL_OK;
+    atomic_uchar *ready = &s->ready[cell];
+    unsigned char state = ROWS_NONE;
+    if (atomic_compare_exchange_strong(ready, &state, ROWS_BEGUN)) {
+        fill_cell(s, (size_t)cell);
+        atomic_store_explicit(ready, state = ROWS_READY, memory_order_release);
+    }
+    while (state != ROWS_READY) { /* another one is at it: some hundred instructions */
+        rbli_relax();
+        state = atomic_load_explicit(ready, memory_order_acquire);
+    }
+}
+
+/// The rows of a cell, made by the first thread that asks.
+static inline const facet_rows *rows_of(const settling *s, int32_t cell)
+{
+    if (atomic_load_explicit(&s->ready[cell], memory_order_acquire) != ROWS_READY) make_rows(s, cell);
+    return s->rows + s->start[cell];
 }
 
 /// Sorts the sides of facets by their cells.
@@ -99,7 +112,7 @@ done:
     return status;
 }
 
-static rbl_status make_rows(rbl_context *ctx, settling *s)
+static rbl_status prepare_rows(rbl_context *ctx, settling *s)
 {
     rbl_status status = RBL_OK;
     size_t cell_count = s->state->complex_view->cell_count;
@@ -109,7 +122,7 @@ static rbl_status make_rows(rbl_context *ctx, settling *s)
     for (size_t c = 0; c < cell_count; c++)
         s->start[c + 1] = s->start[c] + (s->side_start[c + 1] - s->side_start[c] + ROWS - 1) / ROWS;
     RBL_TRY_ALLOC(s->rows = rbli_alloc(ctx, (size_t)s->start[cell_count], sizeof *s->rows));
-    RBL_TRY(rbli_parallel_for(ctx, cell_count, CELL_GRAIN, fill_block, s));
+    RBL_TRY_ALLOC(s->ready = rbli_calloc(ctx, cell_count, sizeof *s->ready));
 done:
     return status;
 }
@@ -121,14 +134,13 @@ static inline bool holds(const settling *s, int32_t cell, const float p[3])
 {
     cut_flags outside = {0};
     cut_floats x = cut_four(p[0]), y = cut_four(p[1]), z = cut_four(p[2]);
-    for (int32_t i = s->start[cell]; i < s->start[cell + 1]; i++)
-        for (int row = 0; row < ROWS; row += 4) {
-            const facet_rows *r = &s->rows[i];
+    const facet_rows *rows = rows_of(s, cell), *end = s->rows + s->start[cell + 1];
+    for (const facet_rows *r = rows; r < end; r++)
+        for (int row = 0; row < ROWS; row += 4)
             outside |= cut_load(r->normal[0] + row) * x + cut_load(r->normal[1] + row) * y +
                            cut_load(r->normal[2] + row) * z - cut_load(r->offset + row) >=
                        -CUT_FLOAT_MARGIN;
-        }
-    return !cut_any(outside) && s->start[cell] < s->start[cell + 1];
+    return !cut_any(outside) && rows < end;
 }
 
 /// The cell behind the facet that a point lies farthest behind; the same cell where the point lies in it or
@@ -137,8 +149,8 @@ static int32_t step_to(const settling *s, int32_t cell, const float p[3])
 {
     float farthest = CUT_FLOAT_MARGIN;
     int32_t next = cell;
-    for (int32_t i = s->start[cell]; i < s->start[cell + 1]; i++) {
-        const facet_rows *r = &s->rows[i];
+    const facet_rows *end = s->rows + s->start[cell + 1];
+    for (const facet_rows *r = rows_of(s, cell); r < end; r++)
         for (int row = 0; row < ROWS; row++) {
             float height = r->normal[0][row] * p[0] + r->normal[1][row] * p[1] + r->normal[2][row] * p[2] -
                            r->offset[row];
@@ -146,7 +158,6 @@ static int32_t step_to(const settling *s, int32_t cell, const float p[3])
             farthest = height;
             next = r->other[row];
         }
-    }
     return next;
 }
 
@@ -161,16 +172,16 @@ static int32_t walk(const settling *s, int32_t cell, const float p[3])
     return cell;
 }
 
-static int32_t hint_along(const settling *s, int axis, float x)
+static int32_t hint_along(const settling *s, int axis, double x)
 {
-    float at = (x - (float)s->state->mesh.low[axis]) * s->scale;
-    return at <= 0 ? 0 : at >= (float)s->hint_count ? s->hint_count - 1 : (int32_t)at;
+    double at = (x - s->state->mesh.low[axis]) / s->hint_size;
+    return at > 0 ? at < s->hint_count ? (int32_t)at : s->hint_count - 1 : 0;
 }
 
-static int32_t hint_for(const settling *s, const float p[3])
+static int32_t hint_at(const settling *s, const double p[3])
 {
-    return s->hints[(hint_along(s, 2, p[2]) * s->hint_count + hint_along(s, 1, p[1])) * s->hint_count +
-                    hint_along(s, 0, p[0])];
+    return (hint_along(s, 2, p[2]) * s->hint_count + hint_along(s, 1, p[1])) * s->hint_count +
+           hint_along(s, 0, p[0]);
 }
 
 /// Layers of the grid of hints: from each point to the next, by short walks.
@@ -181,20 +192,18 @@ static rbl_status hint_block(rbl_context *ctx, size_t begin, size_t end, size_t 
     (void)worker;
     const settling *s = user;
     int32_t n = s->hint_count, last = 0;
-    for (int32_t z = (int32_t)begin; z < (int32_t)end; z++)
-        for (int32_t y = 0; y < n; y++)
-            for (int32_t x = 0; x < n; x++) {
-                int32_t at[3] = {x, y, z}, index = (z * n + y) * n + x;
-                float p[3];
-                for (int axis = 0; axis < 3; axis++)
-                    p[axis] = (float)(s->state->mesh.low[axis] + s->hint_size * (at[axis] + 0.5));
-                if (x == 0) last = y > 0 ? s->hints[index - n] : 0;
-                last = s->hints[index] = walk(s, last, p);
-            }
+    for (int32_t index = (int32_t)begin; index < (int32_t)end; index++) {
+        if (s->hints[index] < 0) continue;
+        int32_t at[3] = {index % n, index / n % n, index / n / n};
+        float p[3];
+        for (int axis = 0; axis < 3; axis++)
+            p[axis] = (float)(s->state->mesh.low[axis] + s->hint_size * (at[axis] + 0.5));
+        last = s->hints[index] = walk(s, last, p);
+    }
     return RBL_OK;
 }
 
-/// A cell near every point of a grid over the mesh; of a coarse mesh few vertices ask.
+/// A cell near those points of a grid over the mesh where vertices are; of a coarse mesh few ask.
 static rbl_status make_hints(rbl_context *ctx, settling *s)
 {
     rbl_status status = RBL_OK;
@@ -209,10 +218,13 @@ static rbl_status make_hints(rbl_context *ctx, settling *s)
     for (int axis = 0; axis < 3; axis++)
         size = cut_max(size, mesh->high[axis] - mesh->low[axis]);
     s->hint_count = n;
-    s->scale = size > 0 ? (float)(n / size) : 0;
-    s->hint_size = size / n;
-    RBL_TRY_ALLOC(s->hints = rbli_alloc(ctx, (size_t)n * (size_t)n * (size_t)n, sizeof *s->hints));
-    RBL_TRY(rbli_parallel_for(ctx, (size_t)n, 1, hint_block, s));
+    s->hint_size = size > 0 ? size / n : 1;
+    size_t layer = (size_t)n * (size_t)n;
+    RBL_TRY_ALLOC(s->hints = rbli_alloc(ctx, layer * (size_t)n, sizeof *s->hints));
+    memset(s->hints, 0xff, layer * (size_t)n * sizeof *s->hints);
+    for (size_t v = 0; v < s->state->mesh_view->vertex_count; v += HINT_SAMPLE)
+        s->hints[hint_at(s, s->state->points[v])] = 0;
+    RBL_TRY(rbli_parallel_for(ctx, layer * (size_t)n, layer, hint_block, s));
 done:
     return status;
 }
@@ -230,7 +242,8 @@ static rbl_status vertex_block(
         const double *point = state->points[v];
         const float p[3] = {(float)point[0], (float)point[1], (float)point[2]};
         if (!holds(s, last, p)) {
-            last = walk(s, hint_for(s, p), p);
+            int32_t near = s->hints[hint_at(s, point)];
+            last = walk(s, near < 0 ? last : near, p);
             if (!holds(s, last, p) || state->mesh.vertex_half[v] < 0) continue;
         }
         state->vertex_label[v] = last;
@@ -260,7 +273,7 @@ static rbl_status settle_vertices(rbl_context *ctx, cut_state *state)
 {
     rbl_status status = RBL_OK;
     settling s = {.state = state};
-    RBL_TRY(make_rows(ctx, &s));
+    RBL_TRY(prepare_rows(ctx, &s));
     RBL_TRY(make_hints(ctx, &s));
     RBL_TRY(rbli_parallel_for(ctx, state->mesh_view->vertex_count, VERTEX_GRAIN, vertex_block, &s));
     RBL_TRY(rbli_parallel_for(ctx, state->mesh_view->triangle_count, VERTEX_GRAIN, triangle_block, state));
@@ -269,6 +282,7 @@ done:
     rbli_free(ctx, s.sides);
     rbli_free(ctx, s.start);
     rbli_free(ctx, s.rows);
+    rbli_free(ctx, s.ready);
     rbli_free(ctx, s.hints);
     return status;
 }
