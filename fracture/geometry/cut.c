@@ -12,10 +12,9 @@ void cut_free_state(rbl_context *ctx, cut_state *s)
         s->complex.edges, s->complex.loop_edge, s->complex.facet_triangle_start, s->complex.facet_axes,
         s->cut_triangles, s->crossings, s->nodes, s->chains, s->bends, s->half_crossing, s->node_positions,
         s->node_sources, s->node_weights, s->vertex_label, s->k_winding, s->edge_node_start, s->edge_nodes,
-        s->faces, s->made_caps, s->facet_caps, s->complex_sources};
+        s->faces, s->made_caps, s->facet_caps, s->complex_sources, s->complex_places.words};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         rbli_free(ctx, arrays[i]);
-    cut_point_table_free(ctx, &s->complex_points);
     cut_tree_free(ctx, &s->mesh.open);
     cut_tree_free(ctx, &s->mesh.whole);
 }

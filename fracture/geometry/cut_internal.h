@@ -195,14 +195,11 @@ typedef struct cut_face {
     int32_t source; /* mesh triangle */
 } cut_face;
 
-/// The complex's vertices by their grid positions: a hash table with open addressing, and bits by the same hash, most of
-/// which are not set.
-typedef struct cut_point_table {
-    int32_t *slots; /* [mask + 1] point, the last of equal ones, or −1 */
+/// A set of hashes that may hold more than was added, but not many.
+typedef struct cut_bit_set {
+    uint64_t *words; /* [mask / 64 + 1] */
     size_t mask;
-    uint64_t *bits; /* [bit_mask / 64 + 1] */
-    size_t bit_mask;
-} cut_point_table;
+} cut_bit_set;
 
 typedef struct cut_state {
     const rbli_mesh_view *mesh_view;
@@ -243,7 +240,7 @@ typedef struct cut_state {
     int32_t *edge_nodes;      /* nodes of an edge, from its smaller end */
 
     double (*complex_sources)[3]; /* [complex vertex_count] source coordinates as they are written */
-    cut_point_table complex_points;
+    cut_bit_set complex_places;   /* hashes of the complex's vertices */
     cut_face *faces;
     size_t face_count;
     /* Caps are numbered: first the complex's own triangles, which are the caps of facets that lie inside the mesh, then
@@ -372,9 +369,8 @@ rbl_status cut_spread_labels(rbl_context *ctx, cut_state *state);
 rbl_status cut_wind_mesh(rbl_context *ctx, cut_state *state);
 /// How often the mesh winds around each vertex of the complex.
 rbl_status cut_wind_vertices(rbl_context *ctx, cut_state *state);
-/// The table of the complex's vertices, which cut_find_twins frees.
+/// The set of the places of the complex's vertices, which cut_find_twins frees.
 rbl_status cut_list_points(rbl_context *ctx, cut_state *state);
-void cut_point_table_free(rbl_context *ctx, cut_point_table *table);
 /// Source coordinates of the complex's vertices.
 rbl_status cut_find_twins(rbl_context *ctx, cut_state *state);
 /// Positions of nodes, and chains' ends as vertices; the end of labelling, because labels settle the order of

@@ -2,17 +2,24 @@
 /// vertex's own source coordinates, so that the edge between the two has length zero exactly and can be
 /// collapsed.
 
-#include <stdatomic.h>
-
 #include "fracture/base/alloc.h"
 #include "fracture/geometry/cut_internal.h"
 
-enum { POINT_GRAIN = 8192, NO_TWIN = -1 };
+enum { POINT_GRAIN = 8192, TRIANGLE_GRAIN = 4096, NO_TWIN = -1 };
+
+/// A mesh vertex at a point where the complex seems to have one, too.
+typedef struct candidate_list {
+    RBLI_ARRAY(int32_t) vertices;
+    char apart[CUT_APART_BYTES];
+} candidate_list;
 
 typedef struct twin_search {
     cut_state *state;
-    _Atomic(uint32_t)
-        *twins; /* [complex vertices] the first mesh vertex at the same grid point, or NO_TWIN */
+    candidate_list *blocks; /* of cut triangles */
+    cut_bit_set places;     /* hashes of the candidates' points */
+    int32_t
+        *slots; /* [mask + 1] candidates by their points, of equal ones the first mesh vertex; or NO_TWIN */
+    size_t mask;
 } twin_search;
 
 /// Coordinates are whole numbers below 2^53 in size, so sums of their multiples tell points apart well enough.
@@ -24,81 +31,94 @@ static size_t hash_point(const double p[3])
     return (size_t)((x ^ x >> 32) * 0x9e3779b97f4a7c15u >> 24);
 }
 
-static bool is_at(const cut_state *s, int32_t point, const double p[3])
+/* ---- sets of hashes: most points that are looked for are not there ---- */
+
+static rbl_status make_bits(rbl_context *ctx, size_t count, cut_bit_set *set)
 {
-    return memcmp(s->points[point], p, sizeof(double[3])) == 0;
+    enum { BITS_A_POINT = 16 };
+    size_t bits = 1024;
+    while (bits < BITS_A_POINT * count)
+        bits *= 2;
+    set->mask = bits - 1;
+    set->words = rbli_calloc(ctx, bits / 64, sizeof *set->words);
+    return set->words ? RBL_OK : RBL_ERR_NO_MEMORY;
 }
 
-/// The slot that holds a point at this place or, empty, waits for one.
-static int32_t *find_slot(const cut_state *s, const double p[3], size_t hash)
+static inline void add_bit(cut_bit_set *set, size_t hash)
 {
-    const cut_point_table *table = &s->complex_points;
-    size_t at = hash & table->mask;
-    while (table->slots[at] >= 0 && !is_at(s, table->slots[at], p))
-        at = (at + 1) & table->mask;
-    return &table->slots[at];
+    size_t bit = hash & set->mask;
+    set->words[bit / 64] |= (uint64_t)1 << bit % 64;
 }
 
-/// −1 where there is none.
-static int32_t find_point(const cut_state *s, const double p[3])
+static inline bool has_bit(const cut_bit_set *set, size_t hash)
 {
-    const cut_point_table *table = &s->complex_points;
-    size_t hash = hash_point(p), bit = hash & table->bit_mask;
-    return table->bits[bit / 64] >> bit % 64 & 1 ? *find_slot(s, p, hash) : -1;
-}
-
-void cut_point_table_free(rbl_context *ctx, cut_point_table *table)
-{
-    rbli_free(ctx, table->slots);
-    rbli_free(ctx, table->bits);
-    *table = (cut_point_table){0};
+    size_t bit = hash & set->mask;
+    return set->words[bit / 64] >> bit % 64 & 1;
 }
 
 rbl_status cut_list_points(rbl_context *ctx, cut_state *s)
 {
     rbl_status status = RBL_OK;
-    cut_point_table *table = &s->complex_points;
-    size_t first = s->mesh_view->vertex_count, count = s->complex_view->vertex_count, capacity = 64;
-    while (capacity < 2 * count)
-        capacity *= 2;
-    table->mask = capacity - 1;
-    table->bit_mask = 8 * capacity - 1; /* most points that are looked for are not there */
-    RBL_TRY_ALLOC(table->slots = rbli_alloc(ctx, capacity, sizeof *table->slots));
-    RBL_TRY_ALLOC(table->bits = rbli_calloc(ctx, capacity / 8, sizeof *table->bits));
-    memset(table->slots, 0xff, capacity * sizeof *table->slots);
+    size_t first = s->mesh_view->vertex_count, count = s->complex_view->vertex_count;
+    RBL_TRY(make_bits(ctx, count, &s->complex_places));
     for (size_t k = 0; k < count; k++) {
         RBL_TRY(rbli_poll(ctx, k));
-        const double *p = s->points[first + k];
-        size_t hash = hash_point(p), bit = hash & table->bit_mask;
-        *find_slot(s, p, hash) = (int32_t)(first + k);
-        table->bits[bit / 64] |= (uint64_t)1 << bit % 64;
+        add_bit(&s->complex_places, hash_point(s->points[first + k]));
     }
 done:
     return status;
 }
 
+/* ---- candidates ---- */
+
 /// A vertex of the complex that the output shows beside a mesh vertex has facets that cut its triangles.
 static rbl_status search_block(
     rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
 {
-    (void)ctx;
-    (void)block;
     (void)worker;
     const twin_search *t = user;
     const cut_state *s = t->state;
     for (size_t i = begin; i < end; i++)
         for (int corner = 0; corner < 3; corner++) {
             int32_t vertex = s->mesh_view->triangles[s->cut_triangles[i].triangle][corner];
-            int32_t point = find_point(s, s->points[vertex]);
-            if (point < 0) continue;
-            _Atomic(uint32_t) *twin = &t->twins[(size_t)point - s->mesh_view->vertex_count];
-            uint32_t first = atomic_load_explicit(twin, memory_order_relaxed);
-            while ((uint32_t)vertex < first &&
-                   !atomic_compare_exchange_weak_explicit(
-                       twin, &first, (uint32_t)vertex, memory_order_relaxed, memory_order_relaxed)) {
-            }
+            if (has_bit(&s->complex_places, hash_point(s->points[vertex])) &&
+                rbli_array_push(ctx, &t->blocks[block].vertices, vertex) != RBL_OK)
+                return RBL_ERR_NO_MEMORY;
         }
     return RBL_OK;
+}
+
+/// The slot that holds a mesh vertex at this point or, empty, waits for one.
+static int32_t *find_slot(const twin_search *t, const double p[3], size_t hash)
+{
+    size_t at = hash & t->mask;
+    while (t->slots[at] != NO_TWIN && memcmp(t->state->points[t->slots[at]], p, sizeof(double[3])) != 0)
+        at = (at + 1) & t->mask;
+    return &t->slots[at];
+}
+
+static rbl_status list_candidates(rbl_context *ctx, twin_search *t, size_t block_count)
+{
+    rbl_status status = RBL_OK;
+    size_t count = 0, capacity = 64;
+    for (size_t b = 0; b < block_count; b++)
+        count += t->blocks[b].vertices.count;
+    while (capacity < 2 * count)
+        capacity *= 2;
+    t->mask = capacity - 1;
+    RBL_TRY_ALLOC(t->slots = rbli_alloc(ctx, capacity, sizeof *t->slots));
+    memset(t->slots, 0xff, capacity * sizeof *t->slots);
+    RBL_TRY(make_bits(ctx, count, &t->places));
+    for (size_t b = 0; b < block_count; b++)
+        for (size_t i = 0; i < t->blocks[b].vertices.count; i++) {
+            int32_t vertex = t->blocks[b].vertices.data[i];
+            size_t hash = hash_point(t->state->points[vertex]);
+            int32_t *slot = find_slot(t, t->state->points[vertex], hash);
+            if (*slot == NO_TWIN || vertex < *slot) *slot = vertex;
+            add_bit(&t->places, hash);
+        }
+done:
+    return status;
 }
 
 static rbl_status source_block(
@@ -110,11 +130,13 @@ static rbl_status source_block(
     const twin_search *t = user;
     cut_state *s = t->state;
     for (size_t k = begin; k < end; k++) {
-        uint32_t twin = atomic_load_explicit(&t->twins[k], memory_order_relaxed);
-        if (twin != (uint32_t)NO_TWIN)
+        const double *p = s->points[s->mesh_view->vertex_count + k];
+        size_t hash = hash_point(p);
+        int32_t twin = has_bit(&t->places, hash) ? *find_slot(t, p, hash) : NO_TWIN;
+        if (twin != NO_TWIN)
             memcpy(s->complex_sources[k], s->mesh_view->positions[twin], sizeof *s->complex_sources);
         else
-            rbli_grid_unsnap(&s->grid, s->points[s->mesh_view->vertex_count + k], s->complex_sources[k]);
+            rbli_grid_unsnap(&s->grid, p, s->complex_sources[k]);
     }
     return RBL_OK;
 }
@@ -122,15 +144,21 @@ static rbl_status source_block(
 rbl_status cut_find_twins(rbl_context *ctx, cut_state *s)
 {
     rbl_status status = RBL_OK;
-    size_t count = s->complex_view->vertex_count;
+    size_t count = s->complex_view->vertex_count,
+           block_count = (s->cut_triangle_count + TRIANGLE_GRAIN - 1) / TRIANGLE_GRAIN;
     twin_search t = {.state = s};
-    RBL_TRY_ALLOC(t.twins = rbli_alloc(ctx, count, sizeof *t.twins));
+    RBL_TRY_ALLOC(t.blocks = rbli_calloc(ctx, block_count, sizeof *t.blocks));
     RBL_TRY_ALLOC(s->complex_sources = rbli_alloc(ctx, count, sizeof *s->complex_sources));
-    RBL_TRY(cut_fill(ctx, (void *)t.twins, 0xff, count * sizeof *t.twins));
-    RBL_TRY(rbli_parallel_for(ctx, s->cut_triangle_count, POINT_GRAIN, search_block, &t));
+    RBL_TRY(rbli_parallel_for(ctx, s->cut_triangle_count, TRIANGLE_GRAIN, search_block, &t));
+    RBL_TRY(list_candidates(ctx, &t, block_count));
     RBL_TRY(rbli_parallel_for(ctx, count, POINT_GRAIN, source_block, &t));
 done:
-    rbli_free(ctx, (void *)t.twins);
-    cut_point_table_free(ctx, &s->complex_points);
+    for (size_t b = 0; t.blocks && b < block_count; b++)
+        rbli_free(ctx, t.blocks[b].vertices.data);
+    rbli_free(ctx, t.blocks);
+    rbli_free(ctx, t.places.words);
+    rbli_free(ctx, t.slots);
+    rbli_free(ctx, s->complex_places.words);
+    s->complex_places = (cut_bit_set){0};
     return status;
 }
