@@ -276,30 +276,16 @@ rbl_status rbli_facet_list_move(rbl_context *ctx, rbli_facet_list *list, rbli_ce
     return RBL_OK;
 }
 
-void rbli_facet_list_take(rbli_facet_list *list, rbli_cell_complex *complex)
-{
-    size_t facets = complex->facet_count, entries = facets ? (size_t)complex->facet_start[facets] : 0;
-    list->start.data = complex->facet_start;
-    list->start.count = list->start.capacity = complex->facet_start ? facets + 1 : 0;
-    list->vertices.data = complex->facet_vertices;
-    list->vertices.count = list->vertices.capacity = entries;
-    list->cells.data = (int32_t *)complex->facet_cells;
-    list->cells.count = list->cells.capacity = 2 * facets;
-    list->origin.data = complex->facet_origin;
-    list->origin.count = list->origin.capacity = facets;
-    complex->facet_count = 0;
-    complex->facet_start = NULL;
-    complex->facet_vertices = NULL;
-    complex->facet_cells = NULL;
-    complex->facet_origin = NULL;
-}
-
 /* Packing */
+
+enum { PACK_GRAIN = 8192 };
 
 typedef struct pack_job {
     rbli_cell_complex *k;
     atomic_uchar *vertex_used, *cell_used; /* by vertex, by cell */
     int32_t *vertex, *cell;                /* new numbers of those used */
+    double (*vertices)[3];                 /* those used */
+    size_t *before; /* [blocks of PACK_GRAIN vertices] used ones of the blocks before */
 } pack_job;
 
 static rbl_status mark_used(rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
@@ -318,6 +304,32 @@ static rbl_status mark_used(rbl_context *ctx, size_t begin, size_t end, size_t b
     return RBL_OK;
 }
 
+static rbl_status count_used(rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
+{
+    (void)ctx;
+    (void)worker;
+    const pack_job *job = user;
+    size_t used = 0;
+    for (size_t v = begin; v < end; v++)
+        used += atomic_load_explicit(&job->vertex_used[v], memory_order_relaxed);
+    job->before[block] = used;
+    return RBL_OK;
+}
+
+static rbl_status move_used(rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
+{
+    (void)ctx;
+    (void)worker;
+    const pack_job *job = user;
+    size_t at = job->before[block];
+    for (size_t v = begin; v < end; v++) {
+        if (!atomic_load_explicit(&job->vertex_used[v], memory_order_relaxed)) continue;
+        memcpy(job->vertices[at], job->k->vertices[v], sizeof job->vertices[at]);
+        job->vertex[v] = (int32_t)at++;
+    }
+    return RBL_OK;
+}
+
 static rbl_status renumber(rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
 {
     (void)ctx;
@@ -333,32 +345,48 @@ static rbl_status renumber(rbl_context *ctx, size_t begin, size_t end, size_t bl
     return RBL_OK;
 }
 
-rbl_status rbli_complex_pack(rbl_context *ctx, rbli_cell_complex *k)
+static size_t pack_cells(const pack_job *job)
 {
-    enum { GRAIN = 8192 };
-    rbl_status status = RBL_OK;
-    pack_job job = {.k = k};
-    size_t vertices = 0, cells = 0;
-    RBL_TRY_ALLOC(job.vertex_used = rbli_calloc(ctx, k->vertex_count, 1));
-    RBL_TRY_ALLOC(job.cell_used = rbli_calloc(ctx, k->cell_count, 1));
-    RBL_TRY_ALLOC(job.vertex = rbli_alloc(ctx, k->vertex_count, sizeof *job.vertex));
-    RBL_TRY_ALLOC(job.cell = rbli_alloc(ctx, k->cell_count, sizeof *job.cell));
-    RBL_TRY(rbli_parallel_for(ctx, k->facet_count, GRAIN, mark_used, &job));
-    for (size_t v = 0; v < k->vertex_count; v++) {
-        if (!job.vertex_used[v]) continue;
-        memmove(k->vertices[vertices], k->vertices[v], sizeof k->vertices[v]);
-        job.vertex[v] = (int32_t)vertices++;
-    }
+    rbli_cell_complex *k = job->k;
+    size_t cells = 0;
     for (size_t c = 0; c < k->cell_count; c++) {
-        if (!job.cell_used[c]) continue;
+        if (!job->cell_used[c]) continue;
         k->cell_site[cells] = k->cell_site[c];
         if (k->cell_point) memmove(k->cell_point[cells], k->cell_point[c], sizeof k->cell_point[c]);
-        job.cell[c] = (int32_t)cells++;
+        job->cell[c] = (int32_t)cells++;
     }
-    RBL_TRY(rbli_parallel_for(ctx, k->facet_count, GRAIN, renumber, &job));
+    return cells;
+}
+
+rbl_status rbli_complex_pack(rbl_context *ctx, rbli_cell_complex *k)
+{
+    rbl_status status = RBL_OK;
+    pack_job job = {.k = k};
+    size_t count = k->vertex_count, blocks = (count + PACK_GRAIN - 1) / PACK_GRAIN, vertices = 0;
+    RBL_TRY_ALLOC(job.vertex_used = rbli_calloc(ctx, count, 1));
+    RBL_TRY_ALLOC(job.cell_used = rbli_calloc(ctx, k->cell_count, 1));
+    RBL_TRY_ALLOC(job.vertex = rbli_alloc(ctx, count, sizeof *job.vertex));
+    RBL_TRY_ALLOC(job.cell = rbli_alloc(ctx, k->cell_count, sizeof *job.cell));
+    RBL_TRY_ALLOC(job.before = rbli_alloc(ctx, blocks, sizeof *job.before));
+    RBL_TRY(rbli_parallel_for(ctx, k->facet_count, PACK_GRAIN, mark_used, &job));
+    RBL_TRY(rbli_parallel_for(ctx, count, PACK_GRAIN, count_used, &job));
+    for (size_t b = 0; b < blocks; b++) {
+        size_t used = job.before[b];
+        job.before[b] = vertices;
+        vertices += used;
+    }
+    RBL_TRY_ALLOC(job.vertices = rbli_alloc(ctx, vertices, sizeof *job.vertices));
+    RBL_TRY(rbli_parallel_for(ctx, count, PACK_GRAIN, move_used, &job));
+    size_t cells = pack_cells(&job);
+    RBL_TRY(rbli_parallel_for(ctx, k->facet_count, PACK_GRAIN, renumber, &job));
+    rbli_free(ctx, k->vertices);
+    k->vertices = job.vertices;
+    job.vertices = NULL;
     k->vertex_count = vertices;
     k->cell_count = cells;
 done:
+    rbli_free(ctx, job.vertices);
+    rbli_free(ctx, job.before);
     rbli_free(ctx, job.vertex_used);
     rbli_free(ctx, job.cell_used);
     rbli_free(ctx, job.vertex);

@@ -36,7 +36,8 @@ typedef struct clipper {
     RBLI_ARRAY(uint8_t) walls; /* per vertex, a bit for each wall: not strictly inside of it */
     RBLI_ARRAY(int8_t) sign; /* per vertex of the facets at the wall: −1 inside, 0 on the wall, 1 outside */
     uint8_t *facet_walls;    /* [facet_count] */
-    uint8_t *border_cell;    /* [cell_count] not wholly inside the box */
+    uint8_t *
+        border_cell; /* [1 + cell_count] whether a cell is not wholly inside the box; of −1 first: so it is */
     crossing *table;
     size_t mask, crossing_count;
     RBLI_ARRAY(work_facet) work;
@@ -389,43 +390,194 @@ static rbl_status find_border(clipper *c)
     rbl_status status = RBL_OK;
     RBL_TRY(rbli_parallel_for(c->ctx, k->vertex_count, VERTICES, vertex_walls, c));
     RBL_TRY(rbli_parallel_for(c->ctx, k->facet_count, FACETS, facet_walls, c));
+    c->border_cell[0] = 1;
     for (size_t f = 0; f < k->facet_count; f++)
         for (int side = 0; side < 2 && c->facet_walls[f]; side++)
-            if (k->facet_cells[f][side] >= 0) c->border_cell[k->facet_cells[f][side]] = 1;
+            c->border_cell[1 + k->facet_cells[f][side]] = 1;
 done:
     return status;
 }
 
-/// Takes the facets of cells that are not wholly inside out of the list, to be worked on.
+/// How many facets, with how many vertices.
+typedef struct facet_count {
+    size_t facets, entries;
+} facet_count;
+
+/// What each block of facets has, and then what those before it have.
+static facet_count add_counts(facet_count *blocks, size_t block_count)
+{
+    facet_count sum = {0, 0};
+    for (size_t b = 0; b < block_count; b++) {
+        facet_count own = blocks[b];
+        blocks[b] = sum;
+        sum.facets += own.facets;
+        sum.entries += own.entries;
+    }
+    return sum;
+}
+
+/// Facets of cells at the walls are to be worked on, the others stay; both keep their order.
+typedef struct split_job {
+    clipper *c;
+    facet_count *inner, *border; /* [blocks of SPLIT_GRAIN facets] */
+    rbli_facet_list *list;       /* what stays */
+} split_job;
+
+enum { SPLIT_GRAIN = 4096 };
+
+static bool is_border_facet(const clipper *c, size_t f)
+{
+    const int32_t *cells = c->k->facet_cells[f];
+    return c->border_cell[1 + cells[0]] | c->border_cell[1 + cells[1]];
+}
+
+static rbl_status count_split(
+    rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
+{
+    (void)ctx;
+    (void)worker;
+    const split_job *job = user;
+    const rbli_cell_complex *k = job->c->k;
+    facet_count border = {0, 0};
+    for (size_t f = begin; f < end; f++) { /* no branches to foresee */
+        size_t at_wall = is_border_facet(job->c, f);
+        border.facets += at_wall;
+        border.entries += (size_t)(k->facet_start[f + 1] - k->facet_start[f]) & -at_wall;
+    }
+    size_t entries = (size_t)(k->facet_start[end] - k->facet_start[begin]);
+    job->inner[block] = (facet_count){end - begin - border.facets, entries - border.entries};
+    job->border[block] = border;
+    return RBL_OK;
+}
+
+static rbl_status write_split(
+    rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
+{
+    (void)ctx;
+    (void)worker;
+    const split_job *job = user;
+    clipper *c = job->c;
+    const rbli_cell_complex *k = c->k;
+    rbli_facet_list *list = job->list;
+    facet_count inner = job->inner[block], border = job->border[block];
+    for (size_t f = begin; f < end; f++) {
+        const int32_t *loop = k->facet_vertices + k->facet_start[f];
+        int32_t count = k->facet_start[f + 1] - k->facet_start[f];
+        bool at_wall = is_border_facet(c, f);
+        facet_count *before = at_wall ? &border : &inner;
+        int32_t *to = at_wall ? c->pool.data : list->vertices.data;
+        for (int32_t i = 0; i < count; i++)
+            to[before->entries + (size_t)i] = loop[i];
+        if (at_wall) {
+            c->work.data[before->facets] = (work_facet){(int32_t)before->entries, count,
+                {k->facet_cells[f][0], k->facet_cells[f][1]}, k->facet_origin[f], c->facet_walls[f]};
+        } else {
+            list->start.data[before->facets] = (int32_t)before->entries;
+            memcpy(list->cells.data + 2 * before->facets, k->facet_cells[f], sizeof k->facet_cells[f]);
+            list->origin.data[before->facets] = k->facet_origin[f];
+        }
+        before->facets++;
+        before->entries += (size_t)count;
+    }
+    return RBL_OK;
+}
+
+/// Puts the facets of cells that are not wholly inside among the work, the others into an empty list with room for all.
 static rbl_status take_border(clipper *c, rbli_facet_list *list)
 {
     rbl_status status = RBL_OK;
-    int32_t *start = list->start.data, *vertices = list->vertices.data, *cells = list->cells.data;
-    size_t kept = 0, entries = 0;
-    for (size_t f = 0; f < list->origin.count; f++) {
-        int32_t begin = start[f], count = start[f + 1] - begin;
-        bool border = false;
-        for (int side = 0; side < 2; side++)
-            border |= cells[2 * f + side] < 0 || c->border_cell[cells[2 * f + side]];
-        RBL_TRY(rbli_poll(c->ctx, f));
-        if (border) {
-            RBL_TRY(add_work(
-                c, vertices + begin, (size_t)count, cells + 2 * f, list->origin.data[f], c->facet_walls[f]));
-            continue;
-        }
-        for (int32_t i = 0; i < count; i++)
-            vertices[entries + (size_t)i] = vertices[begin + i];
-        start[kept] = (int32_t)entries; /* those of later facets are read still */
-        memmove(cells + 2 * kept, cells + 2 * f, 2 * sizeof *cells);
-        list->origin.data[kept++] = list->origin.data[f];
-        entries += (size_t)count;
-    }
-    if (list->start.count) start[kept] = (int32_t)entries;
-    list->start.count = list->start.count ? kept + 1 : 0;
-    list->vertices.count = entries;
-    list->cells.count = 2 * kept;
-    list->origin.count = kept;
+    const rbli_cell_complex *k = c->k;
+    size_t count = k->facet_count, block_count = (count + SPLIT_GRAIN - 1) / SPLIT_GRAIN;
+    split_job job = {.c = c, .list = list};
+    RBL_TRY_ALLOC(job.inner = rbli_alloc(c->ctx, block_count, sizeof *job.inner));
+    RBL_TRY_ALLOC(job.border = rbli_alloc(c->ctx, block_count, sizeof *job.border));
+    RBL_TRY(rbli_parallel_for(c->ctx, count, SPLIT_GRAIN, count_split, &job));
+    facet_count inner = add_counts(job.inner, block_count), border = add_counts(job.border, block_count);
+    RBL_TRY(rbli_array_reserve(c->ctx, &c->pool, border.entries + border.entries / 2));
+    RBL_TRY(rbli_array_reserve(c->ctx, &c->work, border.facets + border.facets / 2));
+    RBL_TRY(rbli_array_reserve(c->ctx, &list->start, count + 1));
+    RBL_TRY(rbli_array_reserve(c->ctx, &list->vertices, inner.entries + border.entries));
+    RBL_TRY(rbli_array_reserve(c->ctx, &list->cells, 2 * count));
+    RBL_TRY(rbli_array_reserve(c->ctx, &list->origin, count));
+    RBL_TRY(rbli_parallel_for(c->ctx, count, SPLIT_GRAIN, write_split, &job));
+    c->pool.count = border.entries;
+    c->work.count = border.facets;
+    list->start.data[inner.facets] = (int32_t)inner.entries;
+    list->start.count = inner.facets + 1;
+    list->vertices.count = inner.entries;
+    list->cells.count = 2 * inner.facets;
+    list->origin.count = inner.facets;
 done:
+    rbli_free(c->ctx, job.inner);
+    rbli_free(c->ctx, job.border);
+    return status;
+}
+
+/// Appends what is left of the work to the list.
+typedef struct return_job {
+    const clipper *c;
+    facet_count *left; /* [blocks of SPLIT_GRAIN facets] */
+    rbli_facet_list *list;
+} return_job;
+
+static rbl_status count_left(rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
+{
+    (void)ctx;
+    (void)worker;
+    const return_job *job = user;
+    facet_count left = {0, 0};
+    for (size_t f = begin; f < end; f++) {
+        int32_t count = job->c->work.data[f].count;
+        left.facets += count > 0;
+        left.entries += (size_t)count;
+    }
+    job->left[block] = left;
+    return RBL_OK;
+}
+
+static rbl_status write_left(rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
+{
+    (void)ctx;
+    (void)worker;
+    const return_job *job = user;
+    rbli_facet_list *list = job->list;
+    size_t at = list->origin.count + job->left[block].facets,
+           entries = list->vertices.count + job->left[block].entries;
+    for (size_t f = begin; f < end; f++) {
+        const work_facet *facet = &job->c->work.data[f];
+        if (!facet->count) continue;
+        const int32_t *loop = job->c->pool.data + facet->start;
+        for (int32_t i = 0; i < facet->count; i++)
+            list->vertices.data[entries + (size_t)i] = loop[i];
+        entries += (size_t)facet->count;
+        list->start.data[at + 1] = (int32_t)entries;
+        memcpy(list->cells.data + 2 * at, facet->cells, sizeof facet->cells);
+        list->origin.data[at++] = facet->origin;
+    }
+    return RBL_OK;
+}
+
+static rbl_status return_work(clipper *c, rbli_facet_list *list)
+{
+    rbl_status status = RBL_OK;
+    size_t block_count = (c->work.count + SPLIT_GRAIN - 1) / SPLIT_GRAIN;
+    return_job job = {.c = c, .list = list};
+    RBL_TRY_ALLOC(job.left = rbli_alloc(c->ctx, block_count, sizeof *job.left));
+    RBL_TRY(rbli_parallel_for(c->ctx, c->work.count, SPLIT_GRAIN, count_left, &job));
+    facet_count left = add_counts(job.left, block_count);
+    if (list->vertices.count + left.entries > INT32_MAX)
+        RBL_TRY(rbli_fail(c->ctx, RBL_ERR_LIMIT, "the cell complex is too large"));
+    RBL_TRY(rbli_array_reserve(c->ctx, &list->start, left.facets));
+    RBL_TRY(rbli_array_reserve(c->ctx, &list->vertices, left.entries));
+    RBL_TRY(rbli_array_reserve(c->ctx, &list->cells, 2 * left.facets));
+    RBL_TRY(rbli_array_reserve(c->ctx, &list->origin, left.facets));
+    RBL_TRY(rbli_parallel_for(c->ctx, c->work.count, SPLIT_GRAIN, write_left, &job));
+    list->start.count += left.facets;
+    list->vertices.count += left.entries;
+    list->cells.count += 2 * left.facets;
+    list->origin.count += left.facets;
+done:
+    rbli_free(c->ctx, job.left);
     return status;
 }
 
@@ -440,13 +592,12 @@ rbl_status rbli_complex_clip(rbl_context *ctx, rbli_cell_complex *complex, const
         .box_min = box_min,
         .box_max = box_max,
         .tolerance = tolerance};
-    RBL_TRY_ALLOC(c.border_cell = rbli_calloc(ctx, complex->cell_count, 1));
+    RBL_TRY_ALLOC(c.border_cell = rbli_calloc(ctx, complex->cell_count + 1, 1));
     RBL_TRY_ALLOC(c.facet_walls = rbli_alloc(ctx, complex->facet_count, 1));
     RBL_TRY(rbli_array_reserve(ctx, &c.sign, complex->vertex_count));
     RBL_TRY(rbli_array_reserve(ctx, &c.walls, complex->vertex_count));
     c.sign.count = c.walls.count = complex->vertex_count;
     RBL_TRY(find_border(&c));
-    rbli_facet_list_take(&list, complex);
     RBL_TRY(take_border(&c, &list));
     if (inner_count) *inner_count = list.origin.count;
     for (int wall = 0; wall < 6; wall++) {
@@ -455,12 +606,7 @@ rbl_status rbli_complex_clip(rbl_context *ctx, rbli_cell_complex *complex, const
         c.wall = c.side ? box_max[c.axis] : box_min[c.axis];
         RBL_TRY(clip_wall(&c));
     }
-    for (size_t f = 0; f < c.work.count; f++) {
-        const work_facet *facet = &c.work.data[f];
-        if (facet->count)
-            RBL_TRY(rbli_facet_list_add(ctx, &list, c.pool.data + facet->start, (size_t)facet->count,
-                facet->cells[0], facet->cells[1], facet->origin));
-    }
+    RBL_TRY(return_work(&c, &list));
     RBL_TRY(rbli_facet_list_move(ctx, &list, complex));
 done:
     rbli_facet_list_free(ctx, &list);

@@ -24,8 +24,6 @@ rbl_status rbli_facet_list_append(
 void rbli_facet_list_free(rbl_context *ctx, rbli_facet_list *list);
 /// Replaces the facets of `complex` by the list, which becomes empty. @return RBL_OK · RBL_ERR_NO_MEMORY
 rbl_status rbli_facet_list_move(rbl_context *ctx, rbli_facet_list *list, rbli_cell_complex *complex);
-/// Moves the facets of `complex`, which has none then, into an empty list.
-void rbli_facet_list_take(rbli_facet_list *list, rbli_cell_complex *complex);
 
 typedef struct rbli_contract_options {
     double extent;             /* of what the complex was made from: lengths are relative to it */

@@ -422,10 +422,9 @@ done:
 /// edge's ring is walked once for each run that has a part of it: one thread makes one run.
 static rbl_status make_facets(voronoi *v)
 {
-    enum { RUNS_A_WORKER = 2 };
     rbl_status status = RBL_OK;
-    size_t count = v->delaunay->tetrahedron_count, workers = (size_t)rbli_worker_count(v->ctx);
-    size_t runs = workers > 1 ? RUNS_A_WORKER * workers : 1, grain = (count + runs - 1) / runs;
+    size_t count = v->delaunay->tetrahedron_count, runs = (size_t)rbli_worker_count(v->ctx),
+           grain = (count + runs - 1) / runs;
     ring_job job = {.v = v};
     RBL_TRY_ALLOC(job.done = rbli_calloc(v->ctx, count, 1));
     RBL_TRY_ALLOC(job.blocks = rbli_calloc(v->ctx, runs, sizeof *job.blocks));
@@ -465,15 +464,20 @@ done:
 }
 
 /// Back to source coordinates; walls exactly where the box has them.
-static void to_source(const voronoi *v)
+static rbl_status to_source(rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
 {
-    for (size_t i = 0; i < v->k->vertex_count; i++)
+    (void)ctx;
+    (void)block;
+    (void)worker;
+    const voronoi *v = user;
+    for (size_t i = begin; i < end; i++)
         for (int k = 0; k < 3; k++) {
             double *x = &v->k->vertices[i][k];
             *x = *x == v->grid.box_min[k]   ? v->box_min[k]
                  : *x == v->grid.box_max[k] ? v->box_max[k]
                                             : v->grid.center[k] + *x * v->grid.unit;
         }
+    return RBL_OK;
 }
 
 /// Raises the caution of all vertices of bad cells, by one.
@@ -676,7 +680,7 @@ rbl_status rbli_voronoi_complex(rbl_context *ctx, const double (*sites)[3], size
     round_sites(&v);
     RBL_TRY(triangulate(&v));
     RBL_TRY(finish(&v, true));
-    to_source(&v);
+    RBL_TRY(rbli_parallel_for(ctx, v.k->vertex_count, 8192, to_source, &v));
     if (merged_count) *merged_count = v.merged_count;
     if (first_merged && v.merged_count) memcpy(first_merged, v.first_merged, sizeof v.first_merged);
     *out = v.k;
