@@ -3,6 +3,7 @@
 #include "fracture/geometry/noise.h"
 
 #include <math.h>
+#include <string.h>
 
 /// Coordinates are taken modulo this many lattice cells, so that they fit an integer.
 static const double LATTICE_LIMIT = 0x1p50;
@@ -29,12 +30,19 @@ static uint64_t mix(uint64_t x)
     return x ^ x >> 32;
 }
 
-/// One of twelve gradients to the middles of a cube's edges (four twice), times a vector.
-static double gradient(uint32_t hash, double x, double y, double z)
+/// One of twelve gradients to the middles of a cube's edges (four twice), times a vector: the sum of two of its
+/// coordinates or their negatives. Without branches, which would be foreseen half of the time.
+static double gradient(uint64_t hash, const double vector[3])
 {
-    uint32_t h = hash & 15;
-    double u = h < 8 ? x : y, v = h < 4 ? y : h == 12 || h == 14 ? x : z;
-    return (h & 1 ? -u : u) + (h & 2 ? -v : v);
+    static const uint8_t first[16] = {0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1};
+    static const uint8_t second[16] = {1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2, 0, 2, 0, 2};
+    double uv[2] = {vector[first[hash & 15]], vector[second[hash & 15]]};
+    uint64_t bits[2];
+    memcpy(bits, uv, sizeof bits);
+    bits[0] ^= (hash & 1) << 63;
+    bits[1] ^= (hash & 2) << 62;
+    memcpy(uv, bits, sizeof bits);
+    return uv[0] + uv[1];
 }
 
 static double fade(double t)
@@ -51,6 +59,7 @@ static double blend(double t, double a, double b)
 static void octave_at(uint64_t seed, const double p[3], double out[3])
 {
     int64_t cell[3];
+    uint64_t hash_x[2], hash_xy[4];
     double f[3], t[3], corner[3][8];
     for (int k = 0; k < 3; k++) {
         double whole = floor(p[k]);
@@ -58,19 +67,22 @@ static void octave_at(uint64_t seed, const double p[3], double out[3])
         t[k] = fade(f[k]);
         cell[k] = fabs(whole) < LATTICE_LIMIT ? (int64_t)whole : 0;
     }
-    for (int i = 0; i < 8; i++) {
+    for (int i = 0; i < 8; i++) { /* what corners have in common is hashed once */
         int dx = i & 1, dy = i >> 1 & 1, dz = i >> 2;
-        uint64_t h = mix(seed ^ (uint64_t)(cell[0] + dx) * 0x9e3779b97f4a7c15u);
-        h = mix(h ^ (uint64_t)(cell[1] + dy) * 0xc2b2ae3d27d4eb4fu);
-        h = mix(h ^ (uint64_t)(cell[2] + dz) * 0x165667b19e3779f9u);
+        if (i < 2) hash_x[i] = mix(seed ^ (uint64_t)(cell[0] + dx) * 0x9e3779b97f4a7c15u);
+        if (i < 4) hash_xy[i] = mix(hash_x[dx] ^ (uint64_t)(cell[1] + dy) * 0xc2b2ae3d27d4eb4fu);
+        uint64_t h = mix(hash_xy[i & 3] ^ (uint64_t)(cell[2] + dz) * 0x165667b19e3779f9u);
+        double from[3] = {f[0] - dx, f[1] - dy, f[2] - dz};
         for (int c = 0; c < 3; c++)
-            corner[c][i] = gradient((uint32_t)(h >> (20 * c + 3)), f[0] - dx, f[1] - dy, f[2] - dz);
+            corner[c][i] = gradient(h >> (20 * c + 3), from);
     }
     for (int c = 0; c < 3; c++) {
         const double *v = corner[c];
         double low = blend(t[1], blend(t[0], v[0], v[1]), blend(t[0], v[2], v[3]));
         double high = blend(t[1], blend(t[0], v[4], v[5]), blend(t[0], v[6], v[7]));
-        out[c] = fmax(-1, fmin(1, blend(t[2], low, high)));
+        double sum = blend(t[2], low, high);
+        sum = sum < 1 ? sum : 1; /* fmin and fmax are calls */
+        out[c] = sum > -1 ? sum : -1;
     }
 }
 
