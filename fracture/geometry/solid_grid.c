@@ -14,9 +14,20 @@ void rbli_solid_grid_free(rbl_context *ctx, rbli_solid_grid *grid)
     *grid = (rbli_solid_grid){0};
 }
 
+/* fmin, fmax and floor are calls */
+static double lesser(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+static double greater(double a, double b)
+{
+    return a > b ? a : b;
+}
+
 static int32_t clamp_index(const rbli_solid_grid *g, int axis, double x)
 {
-    double at = floor((x - g->origin[axis]) * g->inverse);
+    double at = (x - g->origin[axis]) * g->inverse;
     return at < 0 ? 0 : at >= g->size[axis] ? g->size[axis] - 1 : (int32_t)at;
 }
 
@@ -46,25 +57,24 @@ bool rbli_solid_grid_any(const rbli_solid_grid *g, const double low[3], const do
 /// A triangle's plane, and the cells of its box grown by the reach.
 typedef struct slab {
     double normal[3], offset, most; /* a cell is near when its centre is at most so far from the plane */
+    double cell;
     int32_t from[3], to[3];
 } slab;
 
-/// Of the centre of a cell above the plane. It grows or falls along each axis, rounding or not.
-static double height_of(const rbli_solid_grid *g, const slab *s, int32_t x, int32_t y, int32_t z)
+/// What a cell's place along an axis adds to the height of its centre above the plane.
+static double height_along(const rbli_solid_grid *g, const slab *s, int axis, int32_t i)
 {
-    double cell = 1 / g->inverse;
-    return s->normal[0] * (g->origin[0] + (x + 0.5) * cell) +
-           s->normal[1] * (g->origin[1] + (y + 0.5) * cell) +
-           s->normal[2] * (g->origin[2] + (z + 0.5) * cell) - s->offset;
+    return s->normal[axis] * (g->origin[axis] + (i + 0.5) * s->cell);
 }
 
 static void choose_slab(const rbli_solid_grid *g, const double *const p[3], double reach, slab *s)
 {
-    double length = 0, cell = 1 / g->inverse;
+    double length = 0;
+    s->cell = 1 / g->inverse;
     for (int k = 0; k < 3; k++) {
         int a = (k + 1) % 3, b = (k + 2) % 3;
-        s->from[k] = clamp_index(g, k, fmin(p[0][k], fmin(p[1][k], p[2][k])) - reach);
-        s->to[k] = clamp_index(g, k, fmax(p[0][k], fmax(p[1][k], p[2][k])) + reach);
+        s->from[k] = clamp_index(g, k, lesser(p[0][k], lesser(p[1][k], p[2][k])) - reach);
+        s->to[k] = clamp_index(g, k, greater(p[0][k], greater(p[1][k], p[2][k])) + reach);
         s->normal[k] = (p[1][a] - p[0][a]) * (p[2][b] - p[0][b]) - (p[1][b] - p[0][b]) * (p[2][a] - p[0][a]);
         length += s->normal[k] * s->normal[k];
     }
@@ -74,25 +84,31 @@ static void choose_slab(const rbli_solid_grid *g, const double *const p[3], doub
         s->normal[k] = length > 0 ? s->normal[k] / length : 0;
         s->offset += s->normal[k] * p[0][k];
     }
-    s->most = (reach + 0.5 * cell) * 1.7320508075688774; /* half the diagonal of a cell and the reach's box */
+    s->most =
+        (reach + 0.5 * s->cell) * 1.7320508075688774; /* half the diagonal of a cell and the reach's box */
 }
 
-/// Marks the cells within reach of a triangle's plane and box: of a row those between its ends when both are.
+/// Marks the cells within reach of a triangle's plane and box: of a row those between its ends when both are. Heights
+/// grow or fall along a row, rounding or not.
 static void draw_triangle(rbli_solid_grid *g, const double *const p[3], double reach)
 {
     slab s;
+    double along_x[LONGEST + 2];
     choose_slab(g, p, reach, &s);
     int32_t first = s.from[0], last = s.to[0];
+    for (int32_t x = first; x <= last; x++)
+        along_x[x] = height_along(g, &s, 0, x);
     for (int32_t z = s.from[2]; z <= s.to[2]; z++)
         for (int32_t y = s.from[1]; y <= s.to[1]; y++) {
             uint8_t *row = g->near + index_of(g, 0, y, z);
-            if (fabs(height_of(g, &s, first, y, z)) <= s.most &&
-                fabs(height_of(g, &s, last, y, z)) <= s.most) {
+            double along_y = height_along(g, &s, 1, y), along_z = height_along(g, &s, 2, z);
+            if (fabs(along_x[first] + along_y + along_z - s.offset) <= s.most &&
+                fabs(along_x[last] + along_y + along_z - s.offset) <= s.most) {
                 memset(row + first, 1, (size_t)(last - first + 1));
                 continue;
             }
             for (int32_t x = first; x <= last; x++)
-                if (fabs(height_of(g, &s, x, y, z)) <= s.most) row[x] = 1;
+                row[x] |= fabs(along_x[x] + along_y + along_z - s.offset) <= s.most;
         }
 }
 
@@ -103,6 +119,30 @@ typedef struct cell {
 } cell;
 
 typedef RBLI_ARRAY(cell) cell_stack;
+
+/// The first cell of begin … end − 1 of a row that is not free, or `end`.
+static int32_t end_of_run(const uint8_t *row, int32_t begin, int32_t end)
+{
+    for (uint64_t eight; end - begin >= (int32_t)sizeof eight; begin += (int32_t)sizeof eight) {
+        memcpy(&eight, row + begin, sizeof eight);
+        if (eight) break;
+    }
+    while (begin < end && !row[begin])
+        begin++;
+    return begin;
+}
+
+/// The first cell of the free ones that end before `end`.
+static int32_t begin_of_run(const uint8_t *row, int32_t end)
+{
+    for (uint64_t eight; end >= (int32_t)sizeof eight; end -= (int32_t)sizeof eight) {
+        memcpy(&eight, row + end - sizeof eight, sizeof eight);
+        if (eight) break;
+    }
+    while (end > 0 && !row[end - 1])
+        end--;
+    return end;
+}
 
 /// Pushes a cell of each run of free cells begin … end − 1 of a row.
 static rbl_status push_runs(
@@ -115,8 +155,7 @@ static rbl_status push_runs(
         if (!found) break;
         x = (int32_t)(found - row);
         RBL_TRY(rbli_array_push(ctx, stack, ((cell){x, begin.y, begin.z})));
-        while (x < end && !row[x])
-            x++;
+        x = end_of_run(row, x, end);
     }
 done:
     return status;
@@ -127,12 +166,8 @@ static rbl_status fill_run(rbl_context *ctx, rbli_solid_grid *g, cell_stack *sta
 {
     rbl_status status = RBL_OK;
     uint8_t *row = g->near + index_of(g, 0, at.y, at.z);
-    int32_t begin = at.x, end = at.x;
     if (row[at.x]) return RBL_OK;
-    while (begin > 0 && !row[begin - 1])
-        begin--;
-    while (end < g->size[0] && !row[end])
-        end++;
+    int32_t begin = begin_of_run(row, at.x), end = end_of_run(row, at.x, g->size[0]);
     memset(row + begin, 2, (size_t)(end - begin));
     if (at.y > 0) RBL_TRY(push_runs(ctx, g, stack, (cell){begin, at.y - 1, at.z}, end));
     if (at.y + 1 < g->size[1]) RBL_TRY(push_runs(ctx, g, stack, (cell){begin, at.y + 1, at.z}, end));
@@ -157,8 +192,9 @@ static rbl_status flood(rbl_context *ctx, rbli_solid_grid *g)
             while (stack.count > 0)
                 RBL_TRY(fill_run(ctx, g, &stack, stack.data[--stack.count]));
         }
+    uint8_t *near = g->near;
     for (size_t i = 0; i < count; i++)
-        g->near[i] = g->near[i] != 2;
+        near[i] = near[i] != 2;
 done:
     rbli_free(ctx, stack.data);
     return status;
