@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "fracture/base/threads.h"
 #include "fracture/base/trace.h"
 #include "fracture/ops/collision_samples.h"
 #include "fracture/ops/fracture_internal.h"
@@ -38,7 +39,6 @@ static rbl_status size_layout(rbl_context *ctx, const fracture_job *job, fractur
         if (is_broken(&job->cuts[i])) {
             gone[job->cuts[i].geometry] = true;
             pieces += job->cuts[i].result->piece_count;
-            l->weights_count += job->cuts[i].result->origins.weights_count;
         }
     int32_t **ranges[] = {
         &l->geometry_source, &l->vertex_start, &l->vertex_counts, &l->face_start, &l->face_counts};
@@ -55,8 +55,11 @@ static rbl_status size_layout(rbl_context *ctx, const fracture_job *job, fractur
     }
     l->kept_count = n;
     for (size_t i = 0; i < job->cut_count; i++) {
-        const bone_cut *cut = &job->cuts[i];
+        bone_cut *cut = &job->cuts[i];
         if (!is_broken(cut)) continue;
+        cut->first_geometry = n;
+        cut->weights_start = l->weights_count;
+        l->weights_count += cut->result->origins.weights_count;
         for (size_t p = 0; p < cut->result->piece_count; p++) {
             l->geometry_source[n] = cut->geometry;
             l->vertex_counts[n] = cut->result->vertex_start[p + 1] - cut->result->vertex_start[p];
@@ -109,12 +112,12 @@ static void copy_unless_there(void *to, const void *from, size_t bytes)
     if (to != from && bytes > 0) memcpy(to, from, bytes);
 }
 
-/// Copies all pieces of one bone; they are contiguous in the result as in the layout, from geometry `g` on. The
-/// layout may have taken the result's arrays: then each element is changed in its place.
-static void place_pieces(
-    const fracture_job *job, fracture_layout *l, size_t g, const bone_cut *cut, size_t weights_start)
+/// Copies all pieces of one bone; they are contiguous in the result as in the layout. The layout may have taken the
+/// result's arrays: then each element is changed in its place.
+static void place_pieces(const fracture_job *job, fracture_layout *l, const bone_cut *cut)
 {
     const rbli_cut_result *result = cut->result;
+    size_t g = cut->first_geometry, weights_start = cut->weights_start;
     size_t old = (size_t)cut->geometry, vertices = result->vertex_count, triangles = result->triangle_count;
     int32_t vertex_start =
         ((const int32_t *)rbli_collection_read(job->in, "geometry", "vertex_start", RBL_INT32))[old];
@@ -157,11 +160,17 @@ static void place_pieces(
         result->origins.weights_count * sizeof *l->weights);
 }
 
-/// The cut whose pieces are the whole new surface, or NULL. Attached sheets would still ask for its arrays.
+/// Attached sheets ask for the arrays of cuts after the layout is filled.
+static bool has_sheets(const fracture_job *job)
+{
+    return rbli_collection_buffer(job->in, "bone", "sheet") != NULL;
+}
+
+/// The cut whose pieces are the whole new surface, or NULL.
 static bone_cut *only_cut(const fracture_job *job, const fracture_layout *l)
 {
     bone_cut *only = NULL;
-    if (l->kept_count > 0 || rbli_collection_buffer(job->in, "bone", "sheet")) return NULL;
+    if (l->kept_count > 0 || has_sheets(job)) return NULL;
     for (size_t i = 0; i < job->cut_count; i++) {
         if (!is_broken(&job->cuts[i])) continue;
         if (only) return NULL;
@@ -191,6 +200,36 @@ static void leave_arrays(rbli_cut_result *result)
     result->origins.weights = NULL;
 }
 
+static void free_arrays(rbl_context *ctx, rbli_cut_result *result)
+{
+    void *arrays[] = {result->positions, result->vertex_source, result->triangles, result->origins.source,
+        result->origins.weights_index, result->origins.weights};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
+        rbli_free(ctx, arrays[i]);
+    leave_arrays(result);
+}
+
+typedef struct place_job {
+    const fracture_job *job;
+    fracture_layout *layout;
+    bool has_sheets;
+} place_job;
+
+/// The arrays of a cut go as soon as they are copied: what is made next takes their place.
+static rbl_status place_cuts(rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
+{
+    (void)block;
+    (void)worker;
+    const place_job *place = user;
+    for (size_t i = begin; i < end; i++) {
+        const bone_cut *cut = &place->job->cuts[i];
+        if (!is_broken(cut)) continue;
+        place_pieces(place->job, place->layout, cut);
+        if (!place->has_sheets) free_arrays(ctx, cut->result);
+    }
+    return RBL_OK;
+}
+
 static rbl_status allocate_arrays(rbl_context *ctx, fracture_layout *l)
 {
     rbl_status status = RBL_OK;
@@ -216,14 +255,13 @@ static rbl_status fill_layout(rbl_context *ctx, const fracture_job *job, fractur
     }
     for (size_t g = 0; g < l->kept_count; g++)
         keep_geometry(job, l, g);
-    size_t g = l->kept_count, weights_start = 0;
-    for (size_t i = 0; i < job->cut_count; i++) {
-        if (!is_broken(&job->cuts[i])) continue;
-        place_pieces(job, l, g, &job->cuts[i], weights_start);
-        g += job->cuts[i].result->piece_count;
-        weights_start += job->cuts[i].result->origins.weights_count;
+    if (only) {
+        place_pieces(job, l, only);
+        leave_arrays(only->result);
+    } else {
+        place_job place = {job, l, has_sheets(job)};
+        RBL_TRY(rbli_parallel_for(ctx, job->cut_count, 1, place_cuts, &place));
     }
-    if (only) leave_arrays(only->result);
 done:
     return status;
 }

@@ -14,9 +14,20 @@ typedef struct rbli_cut_domain {
     uint32_t seed;                       /* the options' seed for a group cut, else one of the bone's own */
 } rbli_cut_domain;
 
-/// Makes the complex. Called one at a time, may warn.
-typedef rbl_status (*rbli_complex_fn)(
-    rbl_context *ctx, const rbli_cut_domain *domain, void *user, rbli_cell_complex **out);
+/// What a cutter wants to remember of making a complex.
+typedef struct rbli_complex_facts {
+    size_t repeated_count;    /* sites or planes that repeat another */
+    size_t first_repeated[2]; /* the one kept, the one that repeats it */
+    double factor;            /* by which parts are larger than asked for; not above 1: they are not */
+} rbli_complex_facts;
+
+/// Makes the complex; may run for several bones at once, so `user` is not changed and nothing said.
+/// @param facts zeroed
+typedef rbl_status (*rbli_complex_fn)(rbl_context *ctx, const rbli_cut_domain *domain, void *user,
+    rbli_complex_facts *facts, rbli_cell_complex **out);
+
+/// Says what there is to say about a complex that was made. One at a time, in the order of the bones.
+typedef void (*rbli_remark_fn)(rbl_context *ctx, const rbli_complex_facts *facts, void *user);
 
 /// Changes which parts of a bone's cut make a piece; may run on several bones at once.
 typedef rbl_status (*rbli_after_cut_fn)(rbl_context *ctx, rbli_cut_result *result, void *user);
@@ -37,6 +48,7 @@ typedef struct rbli_fracture_options {
         noise;         /* amplitude 0: smooth cuts; `gap` and the noise's seed are set from the others */
     bool keep_outside; /* what lies in the gaps, or in no cell, becomes pieces too; default false */
     rbli_complex_fn make_complex;
+    rbli_remark_fn remark;       /* NULL: none */
     rbli_after_cut_fn after_cut; /* NULL: none */
     void *user;
 } rbli_fracture_options;

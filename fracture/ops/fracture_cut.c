@@ -10,7 +10,7 @@
 #include "fracture/ops/join_islands.h"
 #include "fracture/ops/regroup.h"
 
-/// From this many bones on, bones are cut side by side instead of each by all threads.
+/// From this many bones on, bones are worked on side by side instead of each by all threads.
 enum { BONES_SIDE_BY_SIDE = 8 };
 
 /// The mesh of one bone in world space.
@@ -169,6 +169,12 @@ done:
     return status;
 }
 
+static rbl_status work_on_own_complex(rbl_context *ctx, const fracture_job *job, size_t i)
+{
+    bone_cut *cut = &job->cuts[i];
+    return work_on_complex(ctx, job, i, 1, cut->seed, &cut->complex, &cut->gapless, &cut->report);
+}
+
 static rbl_status work_on_complexes(
     rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
 {
@@ -176,16 +182,16 @@ static rbl_status work_on_complexes(
     (void)worker;
     const fracture_job *job = user;
     rbl_status status = RBL_OK;
-    for (size_t i = begin; i < end; i++) {
-        bone_cut *cut = &job->cuts[i];
-        RBL_TRY(work_on_complex(ctx, job, i, 1, cut->seed, &cut->complex, &cut->gapless, &cut->report));
-    }
+    for (size_t i = begin; i < end; i++)
+        RBL_TRY(work_on_own_complex(ctx, job, i));
 done:
     return status;
 }
 
-static void add_report(fracture_job *job, const complex_report *report)
+static void add_report(
+    rbl_context *ctx, fracture_job *job, const rbli_complex_facts *facts, const complex_report *report)
 {
+    if (job->options->remark) job->options->remark(ctx, facts, job->options->user);
     job->vanished_count += report->vanished_count;
     job->noise_spacing = fmax(job->noise_spacing, report->noise.spacing);
     job->moved_count += report->noise.moved_count;
@@ -194,7 +200,7 @@ static void add_report(fracture_job *job, const complex_report *report)
 
 /// The complex of the cuts first … first + count − 1 over their padded box, without gaps and noise.
 static rbl_status make_complex(rbl_context *ctx, const fracture_job *job, size_t first, size_t count,
-    uint32_t seed, rbli_cell_complex **out)
+    uint32_t seed, rbli_complex_facts *facts, rbli_cell_complex **out)
 {
     rbl_status status = RBL_OK;
     rbli_cut_domain domain = {.seed = seed};
@@ -216,9 +222,17 @@ static rbl_status make_complex(rbl_context *ctx, const fracture_job *job, size_t
             domain.box_max[k] = fmax(domain.box_max[k], job->cuts[i].sheet_max[k] + padding);
         }
     }
-    RBLI_PHASE(ctx, "make cells", job->options->make_complex(ctx, &domain, job->options->user, out));
+    RBLI_PHASE(ctx, "make cells", job->options->make_complex(ctx, &domain, job->options->user, facts, out));
 done:
     return status;
+}
+
+static rbl_status make_own_complex(rbl_context *ctx, const fracture_job *job, size_t i)
+{
+    bone_cut *cut = &job->cuts[i];
+    rbli_rng rng = rbli_rng_make(job->options->seed, RBLI_RNG_BONE_SEED, (uint64_t)cut->bone);
+    cut->seed = rbli_rng_u32(&rng);
+    return make_complex(ctx, job, i, 1, cut->seed, &cut->facts, &cut->complex);
 }
 
 static rbl_status cut_bone(rbl_context *ctx, const fracture_job *job, bone_cut *cut)
@@ -245,19 +259,26 @@ done:
     return status;
 }
 
+/// Cuts bones by the shared complex or their own, which it makes where it is not there yet.
 static rbl_status cut_bones(rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
 {
     (void)block;
     (void)worker;
-    fracture_job *job = user;
+    const fracture_job *job = user;
+    rbl_status status = RBL_OK;
     for (size_t i = begin; i < end; i++) {
-        rbl_status status = cut_bone(ctx, job, &job->cuts[i]);
+        if (!complex_of(job, &job->cuts[i])) {
+            RBL_TRY(make_own_complex(ctx, job, i));
+            RBL_TRY(work_on_own_complex(ctx, job, i));
+        }
+        status = cut_bone(ctx, job, &job->cuts[i]);
         if (status == RBL_ERR_OPEN_MESH || status == RBL_ERR_INTERNAL || status == RBL_ERR_MESH)
             rbli_fail(ctx, status, "while cutting bone \"%s\"",
                 rbli_collection_string(job->in, "bone", "name", (size_t)job->cuts[i].bone));
-        if (status != RBL_OK) return status;
+        if (status != RBL_OK) goto done;
     }
-    return RBL_OK;
+done:
+    return status;
 }
 
 /// One complex for all bones.
@@ -265,30 +286,25 @@ static rbl_status share_complex(rbl_context *ctx, fracture_job *job)
 {
     rbl_status status = RBL_OK;
     uint32_t seed = job->options->seed;
+    rbli_complex_facts facts = {0};
     complex_report report = {0};
-    RBL_TRY(make_complex(ctx, job, 0, job->cut_count, seed, &job->shared));
+    RBL_TRY(make_complex(ctx, job, 0, job->cut_count, seed, &facts, &job->shared));
     RBL_TRY(work_on_complex(ctx, job, 0, job->cut_count, seed, &job->shared, &job->shared_gapless, &report));
-    add_report(job, &report);
+    add_report(ctx, job, &facts, &report);
 done:
     return status;
 }
 
-/// A complex for each bone. Cells are made one after the other, gaps and noise side by side.
+/// A complex for each of a few bones. Cells are made by all threads, gaps and noise side by side.
 static rbl_status make_own_complexes(rbl_context *ctx, fracture_job *job)
 {
     rbl_status status = RBL_OK;
-    for (size_t i = 0; i < job->cut_count; i++) {
-        bone_cut *cut = &job->cuts[i];
-        rbli_rng rng = rbli_rng_make(job->options->seed, RBLI_RNG_BONE_SEED, (uint64_t)cut->bone);
-        cut->seed = rbli_rng_u32(&rng);
-        RBL_TRY(make_complex(ctx, job, i, 1, cut->seed, &cut->complex));
-    }
+    for (size_t i = 0; i < job->cut_count; i++)
+        RBL_TRY(make_own_complex(ctx, job, i));
     if (job->cut_count > 1)
         RBL_TRY(rbli_parallel_for(ctx, job->cut_count, 1, work_on_complexes, job));
     else /* not in a block: its own loops have the threads */
         RBL_TRY(work_on_complexes(ctx, 0, job->cut_count, 0, 0, job));
-    for (size_t i = 0; i < job->cut_count; i++)
-        add_report(job, &job->cuts[i].report);
 done:
     return status;
 }
@@ -297,13 +313,15 @@ rbl_status rbli_fracture_cut(rbl_context *ctx, fracture_job *job)
 {
     rbl_status status = RBL_OK;
     if (job->cut_count == 0) return RBL_OK;
-    RBL_TRY(job->options->group ? share_complex(ctx, job) : make_own_complexes(ctx, job));
+    if (job->options->group) RBL_TRY(share_complex(ctx, job));
     if (job->cut_count >= BONES_SIDE_BY_SIDE) {
         RBL_TRY(rbli_parallel_for(ctx, job->cut_count, 1, cut_bones, job));
     } else {
-        for (size_t i = 0; i < job->cut_count; i++)
-            RBL_TRY(cut_bones(ctx, i, i + 1, i, 0, job));
+        if (!job->options->group) RBL_TRY(make_own_complexes(ctx, job));
+        RBL_TRY(cut_bones(ctx, 0, job->cut_count, 0, 0, job));
     }
+    for (size_t i = 0; i < job->cut_count && !job->options->group; i++)
+        add_report(ctx, job, &job->cuts[i].facts, &job->cuts[i].report);
 done:
     return status;
 }

@@ -25,9 +25,11 @@ typedef struct bone_cut {
     rbli_cell_complex *complex; /* own, or NULL for the shared one */
     rbli_cell_complex *gapless; /* likewise, before grout; NULL without */
     uint32_t seed;              /* of the own complex … */
+    rbli_complex_facts facts;   /* … what making it told … */
     complex_report report;      /* … and what became of it */
     rbli_cut_result *result;
-    double sheet_min[3], sheet_max[3]; /* box of the attached sheets in world space, empty for none */
+    size_t first_geometry, weights_start; /* of a broken bone in the layout */
+    double sheet_min[3], sheet_max[3];    /* box of the attached sheets in world space, empty for none */
 } bone_cut;
 
 typedef struct fracture_job {

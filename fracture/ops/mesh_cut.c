@@ -317,9 +317,10 @@ done:
 
 /* ---- one batch ---- */
 
-static rbl_status make_complex(
-    rbl_context *ctx, const rbli_cut_domain *domain, void *user, rbli_cell_complex **out)
+static rbl_status make_complex(rbl_context *ctx, const rbli_cut_domain *domain, void *user,
+    rbli_complex_facts *facts, rbli_cell_complex **out)
 {
+    (void)facts;
     rbl_status status = RBL_OK;
     batch_job *job = user;
     const mesh_cut *m = job->cut;

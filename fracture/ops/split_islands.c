@@ -2,10 +2,11 @@
 
 #include "fracture/ops/split_islands.h"
 
-static rbl_status make_one_cell(
-    rbl_context *ctx, const rbli_cut_domain *domain, void *user, rbli_cell_complex **out)
+static rbl_status make_one_cell(rbl_context *ctx, const rbli_cut_domain *domain, void *user,
+    rbli_complex_facts *facts, rbli_cell_complex **out)
 {
     (void)user;
+    (void)facts;
     return rbli_plane_complex(ctx, NULL, 0, domain->box_min, domain->box_max, NULL, out);
 }
 

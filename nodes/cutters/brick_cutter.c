@@ -9,24 +9,29 @@ enum { MOST_BRICKS = 8192 };
 
 static const char *const bonds[] = {"stretcher", "stack", "english", "header", "flemish", NULL};
 
-static rbl_status make_complex(
-    rbl_context *ctx, const rbli_cut_domain *domain, void *user, rbli_cell_complex **out)
+static rbl_status make_complex(rbl_context *ctx, const rbli_cut_domain *domain, void *user,
+    rbli_complex_facts *facts, rbli_cell_complex **out)
 {
     const rbli_brick_options *options = user;
     rbl_status status = RBL_OK;
     rbli_brick *bricks = NULL;
     size_t count;
-    double factor;
-    RBL_TRY(
-        rbli_brick_layout(ctx, options, domain->object_min, domain->object_max, &factor, &bricks, &count));
-    if (factor > 1)
-        rbli_warn(ctx, "more than %d bricks would be needed: their size is %.4g × %.4g × %.4g instead",
-            MOST_BRICKS, options->length * factor, options->height * factor, options->depth * factor);
+    RBL_TRY(rbli_brick_layout(
+        ctx, options, domain->object_min, domain->object_max, &facts->factor, &bricks, &count));
     RBL_TRY(rbli_box_complex(
         ctx, bricks, count, domain->object_min, domain->object_max, domain->box_min, domain->box_max, out));
 done:
     rbli_free(ctx, bricks);
     return status;
+}
+
+static void remark(rbl_context *ctx, const rbli_complex_facts *facts, void *user)
+{
+    const rbli_brick_options *options = user;
+    double factor = facts->factor;
+    if (factor > 1)
+        rbli_warn(ctx, "more than %d bricks would be needed: their size is %.4g × %.4g × %.4g instead",
+            MOST_BRICKS, options->length * factor, options->height * factor, options->depth * factor);
 }
 
 static rbl_status check(rbl_context *ctx, rbl_call *call)
@@ -53,7 +58,7 @@ static rbl_status evaluate(rbl_context *ctx, rbl_call *call)
     options.along_z = rbl_param_int(rbl_call_param(call, "along")) == 1;
     options.most = MOST_BRICKS;
     rbl_status status = check(ctx, call);
-    return status != RBL_OK ? status : rbli_cutter_run(ctx, call, make_complex, &options);
+    return status != RBL_OK ? status : rbli_cutter_run(ctx, call, make_complex, remark, &options);
 }
 
 static const char *const directions[] = {"x", "z", NULL};

@@ -176,7 +176,8 @@ rbl_status rbli_cutter_finish(rbl_context *ctx, rbl_call *call, rbli_fracture_re
     return status;
 }
 
-rbl_status rbli_cutter_run(rbl_context *ctx, rbl_call *call, rbli_complex_fn make_complex, void *user)
+rbl_status rbli_cutter_run(
+    rbl_context *ctx, rbl_call *call, rbli_complex_fn make_complex, rbli_remark_fn remark, void *user)
 {
     rbl_status status = RBL_OK;
     rbli_fracture_result result = {0};
@@ -186,6 +187,7 @@ rbl_status rbli_cutter_run(rbl_context *ctx, rbl_call *call, rbli_complex_fn mak
     options.keep_outside = rbl_param_bool(rbl_call_param(call, "keep_mortar"));
     RBL_TRY(read_noise(ctx, call, options.selection, &options.noise));
     options.make_complex = make_complex;
+    options.remark = remark;
     options.user = user;
     RBL_TRY(rbli_fracture(ctx, rbl_call_input_collection(call, "collection"), &options, &result));
     if (result.empty_cell_count)

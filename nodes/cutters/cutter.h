@@ -106,7 +106,8 @@ rbl_status rbli_cutter_add_samples(rbl_context *ctx, rbl_call *call, rbli_fractu
 rbl_status rbli_cutter_finish(rbl_context *ctx, rbl_call *call, rbli_fracture_result *result);
 
 /// Reads the parameters of RBLI_PLANAR_CUTTER_PARAMS, cuts with `make_complex` and sets both outputs.
-/// Notes how many cells were empty.
-rbl_status rbli_cutter_run(rbl_context *ctx, rbl_call *call, rbli_complex_fn make_complex, void *user);
+/// Notes how many cells were empty. `remark`: NULL for none.
+rbl_status rbli_cutter_run(
+    rbl_context *ctx, rbl_call *call, rbli_complex_fn make_complex, rbli_remark_fn remark, void *user);
 
 #endif

@@ -8,16 +8,21 @@
 #include "nodes/cutters/cutter.h"
 
 typedef struct plane_job {
-    double (*planes)[4]; /* [given_count + random_count] */
+    double (*planes)[4]; /* [given_count] */
     size_t given_count, random_count;
 } plane_job;
 
-static rbl_status make_complex(
-    rbl_context *ctx, const rbli_cut_domain *domain, void *user, rbli_cell_complex **out)
+static rbl_status make_complex(rbl_context *ctx, const rbli_cut_domain *domain, void *user,
+    rbli_complex_facts *facts, rbli_cell_complex **out)
 {
-    plane_job *job = user;
+    rbl_status status = RBL_OK;
+    const plane_job *job = user;
+    size_t count = job->given_count + job->random_count;
+    double(*planes)[4] = rbli_alloc(ctx, count, sizeof *planes);
+    RBL_TRY_ALLOC(planes);
+    if (job->given_count) memcpy(planes, job->planes, job->given_count * sizeof *planes);
     for (size_t i = 0; i < job->random_count; i++) {
-        double *plane = job->planes[job->given_count + i];
+        double *plane = planes[job->given_count + i];
         rbli_rng rng = rbli_rng_make(domain->seed, RBLI_RNG_PLANES, i);
         rbli_random_direction(&rng, plane);
         plane[3] = 0;
@@ -25,13 +30,20 @@ static rbl_status make_complex(
             plane[3] += plane[k] * (domain->box_min[k] +
                                        (domain->box_max[k] - domain->box_min[k]) * rbli_rng_double(&rng));
     }
-    size_t duplicates = 0;
-    rbl_status status = rbli_plane_complex(ctx, (const double(*)[4])job->planes,
-        job->given_count + job->random_count, domain->box_min, domain->box_max, &duplicates, out);
-    if (status == RBL_OK && duplicates)
+    status = rbli_plane_complex(ctx, (const double(*)[4])planes, count, domain->box_min, domain->box_max,
+        &facts->repeated_count, out);
+done:
+    rbli_free(ctx, planes);
+    return status;
+}
+
+static void remark(rbl_context *ctx, const rbli_complex_facts *facts, void *user)
+{
+    (void)user;
+    size_t duplicates = facts->repeated_count;
+    if (duplicates)
         rbli_note(ctx, "%zu plane%s another and cut%s nothing of its own", duplicates,
             duplicates == 1 ? " repeats" : "s repeat", duplicates == 1 ? "s" : "");
-    return status;
 }
 
 static rbl_status read_plane(rbl_context *ctx, rbl_call *call, const rbl_param *param, double out[4])
@@ -67,11 +79,11 @@ static rbl_status evaluate(rbl_context *ctx, rbl_call *call)
     plane_job job = {.given_count = rbl_param_count(list),
         .random_count = (size_t)rbl_param_int(rbl_call_param(call, "random_planes"))};
     RBL_TRY(check(ctx, call));
-    job.planes = rbli_alloc(ctx, job.given_count + job.random_count, sizeof *job.planes);
+    job.planes = rbli_alloc(ctx, job.given_count, sizeof *job.planes);
     RBL_TRY_ALLOC(job.planes);
     for (size_t i = 0; i < job.given_count; i++)
         RBL_TRY(read_plane(ctx, call, rbl_param_at(list, i), job.planes[i]));
-    RBL_TRY(rbli_cutter_run(ctx, call, make_complex, &job));
+    RBL_TRY(rbli_cutter_run(ctx, call, make_complex, remark, &job));
 done:
     rbli_free(ctx, job.planes);
     return status;

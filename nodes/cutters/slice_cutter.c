@@ -8,8 +8,7 @@
 typedef struct slice_job {
     int64_t slices[3];
     double angle_rad, offset; /* variations */
-    double (*planes)[4];      /* [slices[0] + slices[1] + slices[2]] */
-    size_t count;
+    size_t count;             /* slices[0] + slices[1] + slices[2] */
 } slice_job;
 
 static double draw_around_zero(rbli_rng *rng, double most)
@@ -36,26 +35,35 @@ static void make_plane(const slice_job *job, const double low[3], const double h
     out[3] = out[0] * point[0] + out[1] * point[1] + out[2] * point[2];
 }
 
-static rbl_status make_complex(
-    rbl_context *ctx, const rbli_cut_domain *domain, void *user, rbli_cell_complex **out)
+static rbl_status make_complex(rbl_context *ctx, const rbli_cut_domain *domain, void *user,
+    rbli_complex_facts *facts, rbli_cell_complex **out)
 {
+    rbl_status status = RBL_OK;
     const slice_job *job = user;
-    size_t made = 0, duplicates = 0;
+    size_t made = 0;
+    double(*planes)[4] = rbli_alloc(ctx, job->count, sizeof *planes);
+    RBL_TRY_ALLOC(planes);
     for (int axis = 0; axis < 3; axis++)
         for (int64_t i = 0; i < job->slices[axis]; i++)
-            make_plane(
-                job, domain->object_min, domain->object_max, axis, i, domain->seed, job->planes[made++]);
-    rbl_status status = rbli_plane_complex(
-        ctx, (const double(*)[4])job->planes, job->count, domain->box_min, domain->box_max, &duplicates, out);
-    if (status == RBL_OK && duplicates)
+            make_plane(job, domain->object_min, domain->object_max, axis, i, domain->seed, planes[made++]);
+    status = rbli_plane_complex(ctx, (const double(*)[4])planes, job->count, domain->box_min, domain->box_max,
+        &facts->repeated_count, out);
+done:
+    rbli_free(ctx, planes);
+    return status;
+}
+
+static void remark(rbl_context *ctx, const rbli_complex_facts *facts, void *user)
+{
+    (void)user;
+    size_t duplicates = facts->repeated_count;
+    if (duplicates)
         rbli_note(ctx, "%zu slice%s another and cut%s nothing of its own", duplicates,
             duplicates == 1 ? " repeats" : "s repeat", duplicates == 1 ? "s" : "");
-    return status;
 }
 
 static rbl_status evaluate(rbl_context *ctx, rbl_call *call)
 {
-    rbl_status status = RBL_OK;
     const rbl_param *slices = rbl_call_param(call, "slices");
     slice_job job = {.angle_rad = rbl_param_float(rbl_call_param(call, "angle_variation")) * (RBLI_PI / 180),
         .offset = rbl_param_float(rbl_call_param(call, "offset_variation"))};
@@ -64,12 +72,7 @@ static rbl_status evaluate(rbl_context *ctx, rbl_call *call)
     if (job.count == 0)
         return rbl_call_fail(
             ctx, call, slices, RBL_ERR_ARGUMENT, "there is no slice to cut by: all three numbers are 0");
-    job.planes = rbli_alloc(ctx, job.count, sizeof *job.planes);
-    RBL_TRY_ALLOC(job.planes);
-    RBL_TRY(rbli_cutter_run(ctx, call, make_complex, &job));
-done:
-    rbli_free(ctx, job.planes);
-    return status;
+    return rbli_cutter_run(ctx, call, make_complex, remark, &job);
 }
 
 static const rbl_port_desc inputs[] = {RBLI_CUTTER_INPUTS, {0}};

@@ -8,9 +8,10 @@ typedef struct uniform_job {
     size_t min_sites, max_sites;
 } uniform_job;
 
-static rbl_status make_complex(
-    rbl_context *ctx, const rbli_cut_domain *domain, void *user, rbli_cell_complex **out)
+static rbl_status make_complex(rbl_context *ctx, const rbli_cut_domain *domain, void *user,
+    rbli_complex_facts *facts, rbli_cell_complex **out)
 {
+    (void)facts;
     const uniform_job *job = user;
     rbli_scatter_options options = rbli_scatter_default_options();
     double(*sites)[3] = NULL;
@@ -43,7 +44,7 @@ static rbl_status evaluate(rbl_context *ctx, rbl_call *call)
     if (status != RBL_OK) return status;
     uniform_job job = {(size_t)rbl_param_int(rbl_call_param(call, "min_sites")),
         (size_t)rbl_param_int(rbl_call_param(call, "max_sites"))};
-    return rbli_cutter_run(ctx, call, make_complex, &job);
+    return rbli_cutter_run(ctx, call, make_complex, NULL, &job);
 }
 
 static const rbl_port_desc inputs[] = {RBLI_CUTTER_INPUTS, {0}};

@@ -10,21 +10,26 @@ typedef struct voronoi_job {
     bool warned;
 } voronoi_job;
 
-static rbl_status make_complex(
-    rbl_context *ctx, const rbli_cut_domain *domain, void *user, rbli_cell_complex **out)
+static rbl_status make_complex(rbl_context *ctx, const rbli_cut_domain *domain, void *user,
+    rbli_complex_facts *facts, rbli_cell_complex **out)
+{
+    const voronoi_job *job = user;
+    return rbli_voronoi_complex(ctx, job->sites, job->count, domain->box_min, domain->box_max,
+        &facts->repeated_count, facts->first_repeated, out);
+}
+
+/// Once: bones side by side have such sites in common.
+static void remark(rbl_context *ctx, const rbli_complex_facts *facts, void *user)
 {
     voronoi_job *job = user;
-    size_t merged = 0, pair[2] = {0, 0};
-    rbl_status status = rbli_voronoi_complex(
-        ctx, job->sites, job->count, domain->box_min, domain->box_max, &merged, pair, out);
-    if (status == RBL_OK && merged && !job->warned) {
-        rbli_warn(ctx,
-            "%zu site%s closer than 1e-9 of the extent to another and merged into it (site %zu into site "
-            "%zu%s)",
-            merged, merged == 1 ? " is" : "s are", pair[1], pair[0], merged > 1 ? ", …" : "");
-        job->warned = true;
-    }
-    return status;
+    size_t merged = facts->repeated_count;
+    if (!merged || job->warned) return;
+    rbli_warn(ctx,
+        "%zu site%s closer than 1e-9 of the extent to another and merged into it (site %zu into site "
+        "%zu%s)",
+        merged, merged == 1 ? " is" : "s are", facts->first_repeated[1], facts->first_repeated[0],
+        merged > 1 ? ", …" : "");
+    job->warned = true;
 }
 
 static rbl_status evaluate(rbl_context *ctx, rbl_call *call)
@@ -37,7 +42,7 @@ static rbl_status evaluate(rbl_context *ctx, rbl_call *call)
         for (int k = 0; k < 3; k++)
             if (!isfinite(job.sites[i][k]))
                 return rbli_fail(ctx, RBL_ERR_ARGUMENT, "site %zu is not finite", i);
-    return rbli_cutter_run(ctx, call, make_complex, &job);
+    return rbli_cutter_run(ctx, call, make_complex, remark, &job);
 }
 
 static const rbl_port_desc inputs[] = {

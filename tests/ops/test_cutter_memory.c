@@ -11,10 +11,11 @@ typedef struct trial {
     int kind;
 } trial;
 
-static rbl_status make_bricks(
-    rbl_context *ctx, const rbli_cut_domain *domain, void *user, rbli_cell_complex **out)
+static rbl_status make_bricks(rbl_context *ctx, const rbli_cut_domain *domain, void *user,
+    rbli_complex_facts *facts, rbli_cell_complex **out)
 {
     (void)user;
+    (void)facts;
     rbli_brick_options o = rbli_brick_default_options();
     rbli_brick *bricks = NULL;
     size_t count;

@@ -12,9 +12,10 @@ enum { POINTS = 1000, SITES = 9, CUTS = 12 };
 
 static const double source_box[1][2][3] = {{{-1, 0, 3}, {1, 0.75, 4.5}}};
 
-static rbl_status make_cells(
-    rbl_context *ctx, const rbli_cut_domain *domain, void *user, rbli_cell_complex **out)
+static rbl_status make_cells(rbl_context *ctx, const rbli_cut_domain *domain, void *user,
+    rbli_complex_facts *facts, rbli_cell_complex **out)
 {
+    (void)facts;
     double sites[SITES][3];
     rbli_rng *rng = user;
     size_t first[2];

@@ -23,9 +23,10 @@ typedef struct cells {
     size_t sites;
 } cells;
 
-static rbl_status make_complex(
-    rbl_context *ctx, const rbli_cut_domain *domain, void *user, rbli_cell_complex **out)
+static rbl_status make_complex(rbl_context *ctx, const rbli_cut_domain *domain, void *user,
+    rbli_complex_facts *facts, rbli_cell_complex **out)
 {
+    (void)facts;
     const cells *c = user;
     if (c->kind == BRICKS || c->kind == BRICK_NOISE) {
         rbli_brick_options o = rbli_brick_default_options();

@@ -10,9 +10,10 @@ typedef struct planes {
     size_t calls;
 } planes;
 
-static rbl_status make_planes(
-    rbl_context *ctx, const rbli_cut_domain *domain, void *user, rbli_cell_complex **out)
+static rbl_status make_planes(rbl_context *ctx, const rbli_cut_domain *domain, void *user,
+    rbli_complex_facts *facts, rbli_cell_complex **out)
 {
+    (void)facts;
     planes *p = user;
     p->calls++;
     return rbli_plane_complex(ctx, p->data, p->count, domain->box_min, domain->box_max, NULL, out);

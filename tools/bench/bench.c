@@ -418,9 +418,10 @@ typedef struct site_list {
     size_t count;
 } site_list;
 
-static rbl_status make_cells(
-    rbl_context *ctx, const rbli_cut_domain *domain, void *user, rbli_cell_complex **out)
+static rbl_status make_cells(rbl_context *ctx, const rbli_cut_domain *domain, void *user,
+    rbli_complex_facts *facts, rbli_cell_complex **out)
 {
+    (void)facts;
     const site_list *s = user;
     return rbli_voronoi_complex(ctx, s->points, s->count, domain->box_min, domain->box_max, NULL, NULL, out);
 }
