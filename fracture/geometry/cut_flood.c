@@ -156,15 +156,18 @@ static rbl_status intersect_pair(rbl_context *ctx, const cut_state *state, worke
 
     s->facet = k->facet;
     s->triangle = k_index;
-    int lines[3][3]; /* how each side of the mesh triangle passes each edge of the other */
+    int lines[3][3];     /* how each side of the mesh triangle passes each edge of the other */
+    int outside_all = 7; /* bits of the edges that all sides through the plane pass outside of */
     for (int i = 0; i < 3; i++) {
         int n = i == 2 ? 0 : i + 1;
         if (a_side[i] == a_side[n]) continue;
         rbli_orient_edges(&state->orient, a[i], a[n], k->v, lines[i]);
-        if (lines[i][0] != lines[i][1] || lines[i][1] != lines[i][2]) continue;
-        RBL_TRY(record_end(ctx, s, found, a_side[i] < 0, (segment_end){i, -1, 0}));
+        int outside =
+            (lines[i][0] == a_side[i]) | (lines[i][1] == a_side[i]) << 1 | (lines[i][2] == a_side[i]) << 2;
+        outside_all &= outside;
+        if (!outside) RBL_TRY(record_end(ctx, s, found, a_side[i] < 0, (segment_end){i, -1, 0}));
     }
-    if (*found == 3) return RBL_OK;
+    if (*found == 3 || outside_all) return RBL_OK;
     int rest = a_side[0] == a_side[1] ? 0 : a_side[1] == a_side[2] ? 1 : 2; /* the side that does not cross */
     rbli_orient_edges(&state->orient, a[rest], a[rest == 2 ? 0 : rest + 1], k->v, lines[rest]);
     for (int j = 0; j < 3 && *found != 3; j++) {
