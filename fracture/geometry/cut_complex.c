@@ -259,6 +259,7 @@ done:
 /// Gives each pair of neighbours in a loop an edge.
 static rbl_status number_edges(rbl_context *ctx, cut_complex *k)
 {
+    enum { AHEAD = 16 };
     rbl_status status = RBL_OK;
     const rbli_cell_complex *source = k->source;
     edge_table table = {0};
@@ -266,14 +267,17 @@ static rbl_status number_edges(rbl_context *ctx, cut_complex *k)
     RBL_TRY(make_edge_table(ctx, k, &table, corner_count));
     RBL_TRY_ALLOC(k->loop_edge = rbli_alloc(ctx, corner_count, sizeof *k->loop_edge));
     RBL_TRY(grow_edges(ctx, k, capacity)); /* closed cells have no more */
+    int32_t last = (int32_t)corner_count;
     for (size_t f = 0; f < source->facet_count; f++) {
         RBL_TRY(rbli_poll(ctx, f));
         int32_t begin = source->facet_start[f], end = source->facet_start[f + 1];
         if (capacity - k->edge_count < (size_t)(end - begin) + 1)
             RBL_TRY(grow_edges(ctx, k, capacity += capacity / 2 + (size_t)(end - begin) + 1));
         const int32_t *vertices = source->facet_vertices;
-        for (int32_t i = begin; i < end; i++)
+        for (int32_t i = begin; i < end; i++) {
+            __builtin_prefetch(&table.buckets[vertices[i + AHEAD < last ? i + AHEAD : i]], 1);
             k->loop_edge[i] = edge_between(&table, k, vertices[i], vertices[i + 1 == end ? begin : i + 1]);
+        }
     }
     k->real_edge_count = k->edge_count;
 done:
