@@ -102,7 +102,7 @@ def cut_costs(table, build, runs):
     samples, peaks, k_costs = [], [], {}
     for triangles in (20000, 100000, 300000, 1000000):
         for sites in (100, 1000, 10000):
-            _, rows = run_bench(build, "cut", triangles=triangles, pieces=sites, runs=max(1, runs - 2))
+            _, rows = run_bench(build, "cut", triangles=triangles, pieces=sites, runs=runs)
             count = {p: pick(rows, p)["value"] for p in ("untouched", "cut triangles", "facets", "output")}
             cut = pick(rows, "cut")
             samples.append(((count["untouched"], count["cut triangles"], count["facets"]), cut["cpu_ms"]))
