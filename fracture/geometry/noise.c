@@ -3,7 +3,6 @@
 #include "fracture/geometry/noise.h"
 
 #include <math.h>
-#include <string.h>
 
 /// Coordinates are taken modulo this many lattice cells, so that they fit an integer.
 static const double LATTICE_LIMIT = 0x1p50;
@@ -31,18 +30,13 @@ static uint64_t mix(uint64_t x)
 }
 
 /// One of twelve gradients to the middles of a cube's edges (four twice), times a vector: the sum of two of its
-/// coordinates or their negatives. Without branches, which would be foreseen half of the time.
-static double gradient(uint64_t hash, const double vector[3])
+/// coordinates or their negatives, which follow them. By tables: branches would be foreseen half of the time.
+static double gradient(uint64_t hash, const double vector[6])
 {
-    static const uint8_t first[16] = {0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1};
-    static const uint8_t second[16] = {1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2, 0, 2, 0, 2};
-    double uv[2] = {vector[first[hash & 15]], vector[second[hash & 15]]};
-    uint64_t bits[2];
-    memcpy(bits, uv, sizeof bits);
-    bits[0] ^= (hash & 1) << 63;
-    bits[1] ^= (hash & 2) << 62;
-    memcpy(uv, bits, sizeof bits);
-    return uv[0] + uv[1];
+    enum { X, Y, Z, NX, NY, NZ };
+    static const uint8_t first[16] = {X, NX, X, NX, X, NX, X, NX, Y, NY, Y, NY, Y, NY, Y, NY};
+    static const uint8_t second[16] = {Y, Y, NY, NY, Z, Z, NZ, NZ, Z, Z, NZ, NZ, X, Z, NX, NZ};
+    return vector[first[hash & 15]] + vector[second[hash & 15]];
 }
 
 static double fade(double t)
@@ -59,22 +53,25 @@ static double blend(double t, double a, double b)
 static void octave_at(uint64_t seed, const double p[3], double out[3])
 {
     int64_t cell[3];
-    uint64_t hash_x[2], hash_xy[4];
-    double f[3], t[3], corner[3][8];
+    uint64_t hash_x[2], hash_xy[4]; /* what corners have in common is hashed once */
+    double from[3][2], t[3], corner[3][8];
     for (int k = 0; k < 3; k++) {
         double whole = floor(p[k]);
-        f[k] = p[k] - whole;
-        t[k] = fade(f[k]);
+        from[k][0] = p[k] - whole;
+        from[k][1] = from[k][0] - 1;
+        t[k] = fade(from[k][0]);
         cell[k] = fabs(whole) < LATTICE_LIMIT ? (int64_t)whole : 0;
     }
-    for (int i = 0; i < 8; i++) { /* what corners have in common is hashed once */
-        int dx = i & 1, dy = i >> 1 & 1, dz = i >> 2;
-        if (i < 2) hash_x[i] = mix(seed ^ (uint64_t)(cell[0] + dx) * 0x9e3779b97f4a7c15u);
-        if (i < 4) hash_xy[i] = mix(hash_x[dx] ^ (uint64_t)(cell[1] + dy) * 0xc2b2ae3d27d4eb4fu);
-        uint64_t h = mix(hash_xy[i & 3] ^ (uint64_t)(cell[2] + dz) * 0x165667b19e3779f9u);
-        double from[3] = {f[0] - dx, f[1] - dy, f[2] - dz};
+    for (int i = 0; i < 2; i++)
+        hash_x[i] = mix(seed ^ (uint64_t)(cell[0] + i) * 0x9e3779b97f4a7c15u);
+    for (int i = 0; i < 4; i++)
+        hash_xy[i] = mix(hash_x[i & 1] ^ (uint64_t)(cell[1] + (i >> 1)) * 0xc2b2ae3d27d4eb4fu);
+    for (int i = 0; i < 8; i++) {
+        uint64_t h = mix(hash_xy[i & 3] ^ (uint64_t)(cell[2] + (i >> 2)) * 0x165667b19e3779f9u);
+        double x = from[0][i & 1], y = from[1][i >> 1 & 1], z = from[2][i >> 2];
+        double vector[6] = {x, y, z, -x, -y, -z};
         for (int c = 0; c < 3; c++)
-            corner[c][i] = gradient(h >> (20 * c + 3), from);
+            corner[c][i] = gradient(h >> (20 * c + 3), vector);
     }
     for (int c = 0; c < 3; c++) {
         const double *v = corner[c];
