@@ -38,7 +38,8 @@ typedef struct roughener {
     const rbli_noise_options *o;
     double spacing, bound, low[3], high[3];
     rbli_solid_grid near;
-    uint8_t *fixed; /* [k vertices] on a wall of the box */
+    uint8_t *fixed;  /* [k vertices] on a wall of the box */
+    uint8_t *active; /* [k facets] no wall, and near a mesh */
     RBLI_ARRAY(noise_vertex) vertices;
     divided_edge *edges;
     size_t edge_mask;
@@ -85,8 +86,8 @@ static bool is_active(const roughener *r, const double p[3])
 static void grow_bounds(const double p[3], double low[3], double high[3])
 {
     for (int a = 0; a < 3; a++) {
-        low[a] = fmin(low[a], p[a]);
-        high[a] = fmax(high[a], p[a]);
+        low[a] = p[a] < low[a] ? p[a] : low[a];
+        high[a] = p[a] > high[a] ? p[a] : high[a];
     }
 }
 
@@ -395,7 +396,7 @@ static rbl_status refine_facets(roughener *r)
     rbl_status status = RBL_OK;
     for (size_t f = 0; f < r->k->facet_count; f++) {
         if ((f & 255) == 0 && rbli_cancelled(r->ctx)) return RBL_ERR_CANCELLED;
-        RBL_TRY(facet_is_active(r, f) ? refine_facet(r, f) : keep_facet(r, f));
+        RBL_TRY(r->active[f] ? refine_facet(r, f) : keep_facet(r, f));
     }
 done:
     return status;
@@ -408,7 +409,7 @@ static double estimate(const roughener *r, double spacing)
 {
     double count = (double)r->k->vertex_count;
     for (size_t f = 0; f < r->k->facet_count; f++) {
-        if (!facet_is_active(r, f)) continue;
+        if (!r->active[f]) continue;
         int32_t begin = r->k->facet_start[f], end = r->k->facet_start[f + 1];
         const double *base = r->k->vertices[r->k->facet_vertices[begin]];
         double n[3] = {0, 0, 0}, perimeter = 0;
@@ -550,6 +551,9 @@ static rbl_status prepare(roughener *r, const rbli_mesh_view *meshes, size_t mes
     r->grid = rbli_grid_make(r->low, r->high);
     r->bound = rbli_noise_bound(&r->o->noise);
     RBL_TRY(rbli_solid_grid_make(r->ctx, meshes, mesh_count, r->low, r->high, r->bound, &r->near));
+    RBL_TRY_ALLOC(r->active = rbli_alloc(r->ctx, k->facet_count, 1));
+    for (size_t f = 0; f < k->facet_count; f++)
+        r->active[f] = facet_is_active(r, f);
     choose_spacing(r);
     RBL_TRY_ALLOC(r->fixed = rbli_calloc(r->ctx, k->vertex_count, 1));
     for (size_t f = 0; f < k->facet_count; f++)
@@ -610,7 +614,7 @@ done:
     rbli_solid_grid_free(ctx, &r.near);
     rbli_facet_mesh_free(ctx, &r.mesh);
     rbli_facet_list_free(ctx, &r.facets);
-    void *arrays[] = {r.fixed, r.vertices.data, r.edges, r.chain.data, r.flat.data, r.corners.data,
+    void *arrays[] = {r.fixed, r.active, r.vertices.data, r.edges, r.chain.data, r.flat.data, r.corners.data,
         r.frames.data, r.points, r.centers, r.halvings, r.moved, r.cell_start, r.cell_facets};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         rbli_free(ctx, arrays[i]);
