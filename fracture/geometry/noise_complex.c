@@ -32,6 +32,11 @@ typedef struct facet_frame {
     bool turned; /* the loop runs clockwise in u, v */
 } facet_frame;
 
+/// An edge of a facet in its plane.
+typedef struct border_edge {
+    double a[2], d[2], length; /* from a to a + d */
+} border_edge;
+
 typedef struct roughener {
     rbl_context *ctx;
     const rbli_cell_complex *k;
@@ -44,9 +49,10 @@ typedef struct roughener {
     divided_edge *edges;
     size_t edge_mask;
     rbli_facet_mesh mesh;
-    RBLI_ARRAY(int32_t) chain;  /* border of the facet with the points on its edges */
-    RBLI_ARRAY(double) flat;    /* [2 ×] chain, then inner points */
-    RBLI_ARRAY(double) corners; /* [2 ×] the planar facet's vertices */
+    RBLI_ARRAY(int32_t) chain;      /* border of the facet with the points on its edges */
+    RBLI_ARRAY(double) flat;        /* [2 ×] chain, then inner points */
+    RBLI_ARRAY(double) corners;     /* [2 ×] the planar facet's vertices */
+    RBLI_ARRAY(border_edge) border; /* its edges that have a length */
     rbli_facet_list facets;
     RBLI_ARRAY(facet_frame) frames; /* of each facet made: the normal alone is used */
     /* Displacing. */
@@ -245,15 +251,29 @@ done:
     return status;
 }
 
+static rbl_status measure_border(roughener *r)
+{
+    rbl_status status = RBL_OK;
+    size_t n = r->corners.count / 2;
+    r->border.count = 0;
+    for (size_t i = 0; i < n; i++) {
+        const double *a = r->corners.data + 2 * i, *b = r->corners.data + 2 * (i + 1 < n ? i + 1 : 0);
+        border_edge edge = {{a[0], a[1]}, {b[0] - a[0], b[1] - a[1]}, 0};
+        edge.length = sqrt(edge.d[0] * edge.d[0] + edge.d[1] * edge.d[1]);
+        if (edge.length > 0) RBL_TRY(rbli_array_push(r->ctx, &r->border, edge));
+    }
+done:
+    return status;
+}
+
 /// Distance of a point of the plane to the facet's border; negative outside.
 static double border_distance(const roughener *r, double x, double y)
 {
     double least = INFINITY;
-    size_t n = r->corners.count / 2;
-    for (size_t i = 0; i < n; i++) {
-        const double *a = r->corners.data + 2 * i, *b = r->corners.data + 2 * (i + 1 < n ? i + 1 : 0);
-        double dx = b[0] - a[0], dy = b[1] - a[1], length = sqrt(dx * dx + dy * dy);
-        if (length > 0) least = fmin(least, (dx * (y - a[1]) - dy * (x - a[0])) / length);
+    for (size_t i = 0; i < r->border.count; i++) {
+        const border_edge *e = &r->border.data[i];
+        double distance = (e->d[0] * (y - e->a[1]) - e->d[1] * (x - e->a[0])) / e->length;
+        least = distance < least ? distance : least;
     }
     return least;
 }
@@ -358,6 +378,7 @@ static rbl_status refine_facet(roughener *r, size_t f)
     for (int32_t i = r->k->facet_start[f]; i < r->k->facet_start[f + 1]; i++)
         height += dot3(r->k->vertices[r->k->facet_vertices[i]], frame.normal);
     height /= r->k->facet_start[f + 1] - r->k->facet_start[f];
+    RBL_TRY(measure_border(r));
     RBL_TRY(add_lattice(r, &frame, height, &inner));
     if (inner == 0 && border_count == 3)
         return add_facet(r, f, r->k->facet_vertices + r->k->facet_start[f], 3, &frame);
@@ -615,7 +636,7 @@ done:
     rbli_facet_mesh_free(ctx, &r.mesh);
     rbli_facet_list_free(ctx, &r.facets);
     void *arrays[] = {r.fixed, r.active, r.vertices.data, r.edges, r.chain.data, r.flat.data, r.corners.data,
-        r.frames.data, r.points, r.centers, r.halvings, r.moved, r.cell_start, r.cell_facets};
+        r.border.data, r.frames.data, r.points, r.centers, r.halvings, r.moved, r.cell_start, r.cell_facets};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         rbli_free(ctx, arrays[i]);
     return status;
