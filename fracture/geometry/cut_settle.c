@@ -184,6 +184,17 @@ static int32_t hint_at(const settling *s, const double p[3])
            hint_along(s, 0, p[0]);
 }
 
+/// A hint beside a point of the grid that is there already, −1 for none: of the row, or of the row before.
+static int32_t hint_beside(const settling *s, int32_t index)
+{
+    int32_t n = s->hint_count, x = index % n, row = index / n % n, above = row > 0 ? index - n : -1;
+    const int32_t beside[4] = {x > 0 ? index - 1 : -1, above, above >= 0 && x + 1 < n ? above + 1 : -1,
+        above >= 0 && x > 0 ? above - 1 : -1};
+    for (int i = 0; i < 4; i++)
+        if (beside[i] >= 0 && s->hints[beside[i]] >= 0) return s->hints[beside[i]];
+    return -1;
+}
+
 /// Layers of the grid of hints: from each point to the next, by short walks.
 static rbl_status hint_block(rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
 {
@@ -198,7 +209,8 @@ static rbl_status hint_block(rbl_context *ctx, size_t begin, size_t end, size_t 
         float p[3];
         for (int axis = 0; axis < 3; axis++)
             p[axis] = (float)(s->state->mesh.low[axis] + s->hint_size * (at[axis] + 0.5));
-        last = s->hints[index] = walk(s, last, p);
+        int32_t near = hint_beside(s, index);
+        last = s->hints[index] = walk(s, near < 0 ? last : near, p);
     }
     return RBL_OK;
 }
