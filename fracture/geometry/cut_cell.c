@@ -7,6 +7,7 @@
 enum {
     MOST_SPLIT_ROUNDS = 16, /* back-to-back triangles need a second round */
     AHEAD = 8,              /* items that memory is asked for before they are read */
+    LEAST_NUMBER_BITS = 12, /* of local numbers; stamps have the other bits of a word */
     MOST_ROWS = 256,        /* vertices whose edges are kept in rows of bits, which stay in the cache */
 };
 
@@ -31,8 +32,8 @@ static void unite(int32_t *parent, const int32_t v[3])
 
 /// The lists of a cell while they grow, apart from it so that compilers keep them in registers.
 typedef struct gathering {
-    cut_local *locals;
-    uint32_t stamp;
+    uint32_t *locals, stamp; /* shifted to its place */
+    uint32_t last;           /* the largest local number that there can be */
     int32_t *ids, *parent;
     cut_cell_triangle *next;
     size_t count, capacity; /* of vertices */
@@ -56,28 +57,28 @@ done:
 /// The local number of an arrangement vertex; there is room for a new one. For corners on the mesh: most are known.
 static inline int32_t local_of(gathering *g, int32_t id)
 {
-    cut_local *stored = &g->locals[id];
-    if (stored->stamp != g->stamp) {
-        int32_t local = (int32_t)g->count++;
-        *stored = (cut_local){g->stamp, local};
+    uint32_t local = g->locals[id] ^ g->stamp;
+    if (local > g->last) {
+        local = (uint32_t)g->count++;
+        g->locals[id] = g->stamp | local;
         g->ids[local] = id;
-        g->parent[local] = local;
+        g->parent[local] = (int32_t)local;
     }
-    return stored->number;
+    return (int32_t)local;
 }
 
 /// The same for corners of facets: whether they are new cannot be foretold, so nothing depends on that by a branch.
 static inline int32_t local_of_facet(gathering *g, int32_t id)
 {
-    cut_local stored = g->locals[id];
-    bool known = stored.stamp == g->stamp;
+    uint32_t stored = g->locals[id] ^ g->stamp;
+    bool known = stored <= g->last;
     size_t count = g->count;
-    int32_t local = known ? stored.number : (int32_t)count;
-    g->locals[id] = (cut_local){g->stamp, local};
+    uint32_t local = known ? stored : (uint32_t)count;
+    g->locals[id] = g->stamp | local;
     g->ids[count] = id;
     g->parent[count] = (int32_t)count;
     g->count = count + !known;
-    return local;
+    return (int32_t)local;
 }
 
 /// Room for so many new vertices and the one that is written beyond.
@@ -141,11 +142,27 @@ static inline void prefetch_corners(const cut_cell *c, const int32_t v[3])
         __builtin_prefetch(&c->locals[v[i]]);
 }
 
+/// Makes all arrangement vertices unknown to the cell. @param most  local vertices that there can be
+static void forget_locals(cut_cell *c, size_t most)
+{
+    int bits = c->number_bits;
+    while (most >> bits > 0)
+        bits++;
+    c->stamp++;
+    if (bits == c->number_bits && c->stamp >> (32 - bits) == 0) return;
+    memset(c->locals, 0, c->local_count * sizeof *c->locals);
+    c->number_bits = bits;
+    c->stamp = 1;
+}
+
 static rbl_status gather(rbl_context *ctx, const cut_state *s, const cut_items *items, cut_cell *c)
 {
     rbl_status status = RBL_OK;
     size_t count = items->untouched_count + items->face_count + items->cap_count;
-    gathering g = {.locals = c->locals, .stamp = ++c->stamp};
+    forget_locals(c, 3 * count < c->local_count ? 3 * count : c->local_count);
+    gathering g = {.locals = c->locals,
+        .stamp = c->stamp << c->number_bits,
+        .last = ((uint32_t)1 << c->number_bits) - 1};
     c->triangles.count = c->middles.count = 0;
     RBL_TRY(rbli_array_reserve(ctx, &c->triangles, count));
     RBL_TRY(reserve_vertices(ctx, c, &g, count / 2 + 8)); /* what a closed surface has, and a little */
@@ -490,6 +507,8 @@ rbl_status cut_cell_init(rbl_context *ctx, cut_cell *c, size_t arrangement_verte
 {
     c->locals = rbli_alloc(ctx, arrangement_vertex_count, sizeof *c->locals);
     if (!c->locals) return RBL_ERR_NO_MEMORY;
+    c->local_count = arrangement_vertex_count;
+    c->number_bits = LEAST_NUMBER_BITS;
     return cut_fill(ctx, c->locals, 0, arrangement_vertex_count * sizeof *c->locals);
 }
 

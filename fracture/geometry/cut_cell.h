@@ -57,15 +57,11 @@ typedef struct cut_items {
     size_t cap_count; /* of all runs */
 } cut_items;
 
-/// The local number of an arrangement vertex, where the stamp is that of the cell.
-typedef struct cut_local {
-    uint32_t stamp;
-    int32_t number;
-} cut_local;
-
 typedef struct cut_cell {
-    cut_local *locals; /* [arrangement vertices] */
-    uint32_t stamp;    /* of this cell; as many cells have been gathered */
+    uint32_t *locals; /* [local_count] arrangement vertices: stamp << number_bits | local number */
+    size_t local_count;
+    int number_bits;
+    uint32_t stamp; /* of this cell, not zero; vertices with another are not in it */
     cut_triangle_list triangles;
     cut_index_list ids;          /* of each vertex: an arrangement vertex, or −1 − m for middle point m */
     cut_point_list positions;    /* of each vertex, in source coordinates */
