@@ -306,6 +306,14 @@ static inline const int32_t *cut_facet_cells(const cut_state *state, int32_t fac
 {
     return state->complex_view->facet_cells[facet];
 }
+/// Asks for what is known of a mesh triangle's sides. (Inlined by force, because compilers may drop calls of a function
+/// that does nothing else.)
+static inline __attribute__((always_inline)) void cut_prefetch_sides(const cut_state *state, int32_t triangle)
+{
+    __builtin_prefetch(state->mesh_view->triangles[triangle]);
+    __builtin_prefetch(state->mesh.opposite + 3 * triangle);
+    __builtin_prefetch(state->half_crossing + 3 * triangle);
+}
 /// How many crossings an owning half-edge has from its first one.
 static inline size_t cut_crossings_of(const cut_state *state, int32_t owner, size_t *first)
 {

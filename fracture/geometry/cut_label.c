@@ -5,6 +5,8 @@
 
 /* ---- order along edges ---- */
 
+enum { AHEAD = 16 }; /* crossings that memory is asked for before they are read */
+
 /// Parameters are good to 2^-50; closer ones are compared exactly.
 static const double PARAMETER_MARGIN = 1e-14;
 
@@ -176,6 +178,8 @@ static rbl_status seed_labels(
     for (size_t i = 0; i < state->crossing_count;) {
         int32_t half = state->crossings[i].half;
         size_t end = i + 1;
+        if (i + AHEAD < state->crossing_count)
+            cut_prefetch_sides(state, state->crossings[i + AHEAD].half / 3);
         while (end < state->crossing_count && state->crossings[end].half == half)
             end++;
         int32_t a = cut_half_start(state, half), b = cut_half_end(state, half);

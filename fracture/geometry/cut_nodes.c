@@ -2,6 +2,8 @@
 
 #include "fracture/geometry/cut_internal.h"
 
+enum { AHEAD = 8 }; /* triangles that memory is asked for before their chains are resolved */
+
 static void interpolate(const double a[3], const double b[3], double t, double out[3])
 {
     for (int axis = 0; axis < 3; axis++)
@@ -67,6 +69,7 @@ static rbl_status resolve_block(
     cut_state *s = user;
     for (size_t i = begin; i < end; i++) {
         const cut_cut_triangle *record = &s->cut_triangles[i];
+        if (i + AHEAD < end) cut_prefetch_sides(s, record[AHEAD].triangle);
         for (int32_t c = record->chain_start; c < record->chain_start + record->chain_count; c++) {
             cut_chain *chain = &s->chains[c];
             for (int which = 0; which < 2; which++) {

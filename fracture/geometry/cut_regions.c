@@ -7,7 +7,13 @@
 
 #include <stdlib.h>
 
-enum { FACE_GRAIN = 512, FACET_GRAIN = 256, COPY_GRAIN = 16, LINEAR_ARCS = 12 };
+enum {
+    FACE_GRAIN = 512,
+    FACET_GRAIN = 256,
+    COPY_GRAIN = 16,
+    LINEAR_ARCS = 12,
+    AHEAD = 4, /* triangles that memory is asked for before they are traced */
+};
 
 /// Loops flatter than this, area against squared perimeter, are never holes.
 static const double FLAT_LOOP = 1e-11;
@@ -110,6 +116,7 @@ static arc *find_arc(region_scratch *r, int32_t vertex, int32_t label)
 static rbl_status push_arc_vertices(rbl_context *ctx, const cut_state *state, region_scratch *r, const arc *a)
 {
     rbl_status status = RBL_OK;
+    __builtin_prefetch(cut_position(state, a->from));
     RBL_TRY(rbli_array_push(ctx, &r->loop_vertices, a->from));
     if (a->chain < 0) return RBL_OK;
     const cut_chain *chain = &state->chains[a->chain];
@@ -400,6 +407,7 @@ static rbl_status triangle_block(
 {
     region_pass *pass = user;
     for (size_t i = begin; i < end; i++) {
+        if (i + AHEAD < end) cut_prefetch_sides(pass->state, pass->state->cut_triangles[i + AHEAD].triangle);
         rbl_status status = trace_triangle(
             ctx, pass->state, &pass->workers[worker], &pass->blocks[block], &pass->state->cut_triangles[i]);
         if (status != RBL_OK) return status;

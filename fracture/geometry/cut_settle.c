@@ -45,6 +45,11 @@ static void fill_cell(const settling *s, size_t cell)
     size_t count = (size_t)(s->side_start[cell + 1] - s->side_start[cell]),
            room = ROWS * (size_t)(s->start[cell + 1] - s->start[cell]);
     for (size_t i = 0; i < count; i++) {
+        int32_t facet = s->sides[s->side_start[cell] + (int32_t)i] / 2;
+        __builtin_prefetch(&state->complex.boxes[facet]);
+        __builtin_prefetch(state->complex_view->facet_cells[facet]);
+    }
+    for (size_t i = 0; i < count; i++) {
         int32_t facet = s->sides[s->side_start[cell] + (int32_t)i] / 2,
                 side = s->sides[s->side_start[cell] + (int32_t)i] % 2;
         const cut_k_box *box = &state->complex.boxes[facet];

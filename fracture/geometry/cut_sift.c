@@ -2,7 +2,11 @@
 
 #include <math.h>
 
-enum { SIFT_GRAIN = 4096, GROUP_FACETS = 16 };
+enum {
+    SIFT_GRAIN = 4096,
+    GROUP_FACETS = 16,
+    AHEAD = 8, /* boxes that memory is asked for before they are read */
+};
 
 /// Facets make a group while the box around them is smaller than this times all their boxes. Complexes are mostly made in
 /// an order in space; one that is not has groups of one facet.
@@ -58,6 +62,7 @@ rbl_status cut_sift(rbl_context *ctx, const cut_k_box *boxes, const cut_lanes *l
     for (size_t lane = 0; lane < 4; lane++)
         out[lane] = stack->data + stack->count + lane * count;
     for (size_t i = 0; i < count; i++) {
+        __builtin_prefetch(&boxes[list[i + AHEAD < count ? i + AHEAD : i]]);
         int hits = lanes_met(lanes, &boxes[list[i]]);
         for (int lane = 0; lane < 4; lane++) {
             *out[lane] = list[i];
