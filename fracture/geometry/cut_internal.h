@@ -18,7 +18,8 @@ enum {
     CUT_LEAF_TRIANGLES = 8, /* of the tree over the mesh */
     CUT_SPARE_POINTS = 2,   /* the far ends of queries' segments: for a cell, for a winding */
     CUT_NO_LABEL = -2,      /* not known yet; −1 is the outside of the box */
-    CUT_APART_BYTES = 128,  /* at the end of what different threads write: no cache line is in two of them */
+    CUT_PLACE_GRAIN = 8192,
+    CUT_APART_BYTES = 128, /* at the end of what different threads write: no cache line is in two of them */
 };
 
 /// fmin and fmax without their calls; no NaN comes here.
@@ -368,8 +369,8 @@ rbl_status cut_prepare_complex(rbl_context *ctx, cut_state *state);
 /// Labels the vertices that surely lie in one cell, and makes the tree over the triangles that may be cut.
 rbl_status cut_settle(rbl_context *ctx, cut_state *state);
 rbl_status cut_flood(rbl_context *ctx, cut_state *state);
-/// What one thread does: cut_spread_labels, cut_wind_vertices and cut_list_points side by side; then cut_find_twins and
-/// cut_place_nodes.
+/// What one thread does side by side: cut_spread_labels, cut_wind_vertices, cut_list_points, nodes by blocks; then
+/// cut_find_twins and cut_finish_chains.
 rbl_status cut_label_all(rbl_context *ctx, cut_state *state);
 /// Cells of the mesh's vertices.
 rbl_status cut_spread_labels(rbl_context *ctx, cut_state *state);
@@ -381,8 +382,13 @@ rbl_status cut_wind_vertices(rbl_context *ctx, cut_state *state);
 rbl_status cut_list_points(rbl_context *ctx, cut_state *state);
 /// Source coordinates of the complex's vertices.
 rbl_status cut_find_twins(rbl_context *ctx, cut_state *state);
-/// Positions of nodes, and chains' ends as vertices; the end of labelling, because labels settle the order of
-/// ties.
+/// Room for what nodes and crossings get.
+rbl_status cut_make_node_room(rbl_context *ctx, cut_state *state);
+/// Positions of crossings and, after them, nodes begin … end − 1, and weights of nodes.
+void cut_place_range(cut_state *state, size_t begin, size_t end);
+/// Positions of crossings, and chains' ends as vertices; the end of labelling, because labels settle the order of ties.
+rbl_status cut_finish_chains(rbl_context *ctx, cut_state *state);
+/// All three.
 rbl_status cut_place_nodes(rbl_context *ctx, cut_state *state);
 /// Nodes in order along the complex's edges.
 rbl_status cut_order_edges(rbl_context *ctx, cut_state *state);

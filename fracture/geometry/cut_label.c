@@ -513,25 +513,37 @@ done:
 
 /* ---- all of it ---- */
 
+enum { JOB_COUNT = 3 }; /* of one thread each; blocks of nodes follow */
+
 static rbl_status spread_block(
     rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
 {
-    static rbl_status (*const jobs[])(rbl_context * ctx, cut_state * state) = {
+    static rbl_status (*const jobs[JOB_COUNT])(rbl_context * ctx, cut_state * state) = {
         cut_spread_labels, cut_wind_vertices, cut_list_points};
+    cut_state *state = user;
     (void)block;
     (void)worker;
     rbl_status status = RBL_OK;
-    for (size_t i = begin; i < end && status == RBL_OK; i++)
-        status = jobs[i](ctx, user);
+    for (size_t i = begin; i < end && status == RBL_OK; i++) {
+        if (i < JOB_COUNT) {
+            status = jobs[i](ctx, state);
+            continue;
+        }
+        size_t first = (i - JOB_COUNT) * CUT_PLACE_GRAIN, rest = state->node_count - first;
+        first += state->crossing_count;
+        cut_place_range(state, first, first + (rest < CUT_PLACE_GRAIN ? rest : CUT_PLACE_GRAIN));
+    }
     return status;
 }
 
 rbl_status cut_label_all(rbl_context *ctx, cut_state *state)
 {
     rbl_status status = RBL_OK;
-    RBL_TRY(rbli_parallel_for(ctx, 3, 1, spread_block, state));
+    size_t node_blocks = (state->node_count + CUT_PLACE_GRAIN - 1) / CUT_PLACE_GRAIN;
+    RBL_TRY(cut_make_node_room(ctx, state));
+    RBL_TRY(rbli_parallel_for(ctx, JOB_COUNT + node_blocks, 1, spread_block, state));
     RBL_TRY(cut_find_twins(ctx, state));
-    RBL_TRY(cut_place_nodes(ctx, state));
+    RBL_TRY(cut_finish_chains(ctx, state));
 done:
     return status;
 }

@@ -32,13 +32,8 @@ static void place_source(const cut_state *s, const int32_t *candidates, int coun
     rbli_grid_unsnap(&s->grid, p, s->node_sources[node]);
 }
 
-static rbl_status place_block(
-    rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
+void cut_place_range(cut_state *s, size_t begin, size_t end)
 {
-    (void)ctx;
-    (void)block;
-    (void)worker;
-    cut_state *s = user;
     for (size_t i = begin; i < end; i++) {
         if (i < s->crossing_count) {
             const cut_crossing *c = &s->crossings[i];
@@ -57,6 +52,15 @@ static rbl_status place_block(
                 cut_solve_weights(s, corners, s->node_positions[i], s->node_weights[i - s->crossing_count]);
         }
     }
+}
+
+static rbl_status place_block(
+    rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
+{
+    (void)ctx;
+    (void)block;
+    (void)worker;
+    cut_place_range(user, begin, end);
     return RBL_OK;
 }
 
@@ -95,7 +99,7 @@ static rbl_status resolve_block(
     return RBL_OK;
 }
 
-rbl_status cut_place_nodes(rbl_context *ctx, cut_state *state)
+rbl_status cut_make_node_room(rbl_context *ctx, cut_state *state)
 {
     rbl_status status = RBL_OK;
     size_t count = state->crossing_count + state->node_count;
@@ -103,8 +107,25 @@ rbl_status cut_place_nodes(rbl_context *ctx, cut_state *state)
     RBL_TRY_ALLOC(state->node_sources = rbli_alloc(ctx, count, sizeof *state->node_sources));
     if (!state->contacts_only && !state->unite)
         RBL_TRY_ALLOC(state->node_weights = rbli_alloc(ctx, state->node_count, sizeof *state->node_weights));
-    RBL_TRY(rbli_parallel_for(ctx, count, 8192, place_block, state));
+done:
+    return status;
+}
+
+rbl_status cut_finish_chains(rbl_context *ctx, cut_state *state)
+{
+    rbl_status status = RBL_OK;
+    RBL_TRY(rbli_parallel_for(ctx, state->crossing_count, CUT_PLACE_GRAIN, place_block, state));
     RBL_TRY(rbli_parallel_for(ctx, state->cut_triangle_count, 4096, resolve_block, state));
+done:
+    return status;
+}
+
+rbl_status cut_place_nodes(rbl_context *ctx, cut_state *state)
+{
+    rbl_status status = RBL_OK;
+    RBL_TRY(cut_make_node_room(ctx, state));
+    cut_place_range(state, state->crossing_count, state->crossing_count + state->node_count);
+    RBL_TRY(cut_finish_chains(ctx, state));
 done:
     return status;
 }
