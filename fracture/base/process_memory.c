@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
+#include <uv.h>
 
 #include "fracture/base/large_blocks.h"
 
@@ -20,7 +21,8 @@ enum {
     HUGE_PAGE = 2 * MIB,
     HEAP = 512 * MIB,
     LARGE = 160 * KIB, /* more than an unused heap has */
-    FRONT = 192 * KIB  /* more than that, and whole pages of any system */
+    FRONT = 192 * KIB, /* more than that, and whole pages of any system */
+    CORES_A_HEAP = 8
 };
 
 static bool is_limited(void)
@@ -33,6 +35,9 @@ static bool is_limited(void)
 void rbl_tune_process_memory(void)
 {
     if (is_limited()) return;
+    /* Heaps of other threads have small pages alone. Few blocks come this way at all: malloc keeps the smallest for each
+       thread, and large ones are our own. */
+    mallopt(M_ARENA_MAX, 1 + (int)uv_available_parallelism() / CORES_A_HEAP);
     mallopt(M_TRIM_THRESHOLD, INT32_MAX);
     /* What is smaller than that comes from the heap, too. The padding grows it, and it stays that large. */
     mallopt(M_MMAP_THRESHOLD, 512 * KIB);
