@@ -2,6 +2,8 @@
 /// vertex's own source coordinates, so that the edge between the two has length zero exactly and can be
 /// collapsed.
 
+#include <stdatomic.h>
+
 #include "fracture/base/alloc.h"
 #include "fracture/geometry/cut_internal.h"
 
@@ -13,12 +15,17 @@ typedef struct candidate_list {
     char apart[CUT_APART_BYTES];
 } candidate_list;
 
+/// Of a grid point.
+typedef struct twin_slot {
+    int32_t vertex;        /* the first candidate there, or NO_TWIN: a free slot */
+    _Atomic(int32_t) twin; /* the last vertex of the complex there, or NO_TWIN */
+} twin_slot;
+
 typedef struct twin_search {
     cut_state *state;
     candidate_list *blocks; /* of cut triangles */
     cut_bit_set places;     /* hashes of the candidates' points */
-    int32_t
-        *slots; /* [mask + 1] candidates by their points, of equal ones the first mesh vertex; or NO_TWIN */
+    twin_slot *slots;       /* [mask + 1] by points */
     size_t mask;
 } twin_search;
 
@@ -89,10 +96,11 @@ static rbl_status search_block(
 }
 
 /// The slot that holds a mesh vertex at this point or, empty, waits for one.
-static int32_t *find_slot(const twin_search *t, const double p[3], size_t hash)
+static twin_slot *find_slot(const twin_search *t, const double p[3], size_t hash)
 {
     size_t at = hash & t->mask;
-    while (t->slots[at] != NO_TWIN && memcmp(t->state->points[t->slots[at]], p, sizeof(double[3])) != 0)
+    while (t->slots[at].vertex != NO_TWIN &&
+           memcmp(t->state->points[t->slots[at].vertex], p, sizeof(double[3])) != 0)
         at = (at + 1) & t->mask;
     return &t->slots[at];
 }
@@ -107,14 +115,14 @@ static rbl_status list_candidates(rbl_context *ctx, twin_search *t, size_t block
         capacity *= 2;
     t->mask = capacity - 1;
     RBL_TRY_ALLOC(t->slots = rbli_alloc(ctx, capacity, sizeof *t->slots));
-    memset(t->slots, 0xff, capacity * sizeof *t->slots);
+    memset((void *)t->slots, 0xff, capacity * sizeof *t->slots);
     RBL_TRY(make_bits(ctx, count, &t->places));
     for (size_t b = 0; b < block_count; b++)
         for (size_t i = 0; i < t->blocks[b].vertices.count; i++) {
             int32_t vertex = t->blocks[b].vertices.data[i];
             size_t hash = hash_point(t->state->points[vertex]);
-            int32_t *slot = find_slot(t, t->state->points[vertex], hash);
-            if (*slot == NO_TWIN || vertex < *slot) *slot = vertex;
+            twin_slot *slot = find_slot(t, t->state->points[vertex], hash);
+            if (slot->vertex == NO_TWIN || vertex < slot->vertex) slot->vertex = vertex;
             add_bit(&t->places, hash);
         }
 done:
@@ -132,13 +140,28 @@ static rbl_status source_block(
     for (size_t k = begin; k < end; k++) {
         const double *p = s->points[s->mesh_view->vertex_count + k];
         size_t hash = hash_point(p);
-        int32_t twin = has_bit(&t->places, hash) ? *find_slot(t, p, hash) : NO_TWIN;
-        if (twin != NO_TWIN)
-            memcpy(s->complex_sources[k], s->mesh_view->positions[twin], sizeof *s->complex_sources);
-        else
-            rbli_grid_unsnap(&s->grid, p, s->complex_sources[k]);
+        rbli_grid_unsnap(&s->grid, p, s->complex_sources[k]);
+        if (!has_bit(&t->places, hash)) continue;
+        twin_slot *slot = find_slot(t, p, hash);
+        int32_t last = atomic_load_explicit(&slot->twin, memory_order_relaxed);
+        while (slot->vertex != NO_TWIN && last < (int32_t)k &&
+               !atomic_compare_exchange_weak_explicit(
+                   &slot->twin, &last, (int32_t)k, memory_order_relaxed, memory_order_relaxed)) {
+        }
     }
     return RBL_OK;
+}
+
+/// Of several vertices of the complex at one point (the two sides of a gap below rounding) the last one is the twin.
+static void move_twins(const twin_search *t)
+{
+    cut_state *s = t->state;
+    for (size_t i = 0; i <= t->mask; i++) {
+        int32_t k = atomic_load_explicit(&t->slots[i].twin, memory_order_relaxed);
+        if (k != NO_TWIN)
+            memcpy(s->complex_sources[k], s->mesh_view->positions[t->slots[i].vertex],
+                sizeof *s->complex_sources);
+    }
 }
 
 rbl_status cut_find_twins(rbl_context *ctx, cut_state *s)
@@ -152,6 +175,7 @@ rbl_status cut_find_twins(rbl_context *ctx, cut_state *s)
     RBL_TRY(rbli_parallel_for(ctx, s->cut_triangle_count, TRIANGLE_GRAIN, search_block, &t));
     RBL_TRY(list_candidates(ctx, &t, block_count));
     RBL_TRY(rbli_parallel_for(ctx, count, POINT_GRAIN, source_block, &t));
+    move_twins(&t);
 done:
     for (size_t b = 0; t.blocks && b < block_count; b++)
         rbli_free(ctx, t.blocks[b].vertices.data);
