@@ -188,10 +188,13 @@ done:
     return status;
 }
 
-static void add_report(
-    rbl_context *ctx, fracture_job *job, const rbli_complex_facts *facts, const complex_report *report)
+static void remark_on(rbl_context *ctx, const fracture_job *job, const rbli_complex_facts *facts)
 {
     if (job->options->remark) job->options->remark(ctx, facts, job->options->user);
+}
+
+static void add_report(fracture_job *job, const complex_report *report)
+{
     job->vanished_count += report->vanished_count;
     job->noise_spacing = fmax(job->noise_spacing, report->noise.spacing);
     job->moved_count += report->noise.moved_count;
@@ -232,7 +235,9 @@ static rbl_status make_own_complex(rbl_context *ctx, const fracture_job *job, si
     bone_cut *cut = &job->cuts[i];
     rbli_rng rng = rbli_rng_make(job->options->seed, RBLI_RNG_BONE_SEED, (uint64_t)cut->bone);
     cut->seed = rbli_rng_u32(&rng);
-    return make_complex(ctx, job, i, 1, cut->seed, &cut->facts, &cut->complex);
+    rbl_status status = make_complex(ctx, job, i, 1, cut->seed, &cut->facts, &cut->complex);
+    cut->made = status == RBL_OK;
+    return status;
 }
 
 static rbl_status cut_bone(rbl_context *ctx, const fracture_job *job, bone_cut *cut)
@@ -276,6 +281,7 @@ static rbl_status cut_bones(rbl_context *ctx, size_t begin, size_t end, size_t b
             rbli_fail(ctx, status, "while cutting bone \"%s\"",
                 rbli_collection_string(job->in, "bone", "name", (size_t)job->cuts[i].bone));
         if (status != RBL_OK) goto done;
+        job->cuts[i].done = true;
     }
 done:
     return status;
@@ -289,8 +295,9 @@ static rbl_status share_complex(rbl_context *ctx, fracture_job *job)
     rbli_complex_facts facts = {0};
     complex_report report = {0};
     RBL_TRY(make_complex(ctx, job, 0, job->cut_count, seed, &facts, &job->shared));
+    remark_on(ctx, job, &facts);
     RBL_TRY(work_on_complex(ctx, job, 0, job->cut_count, seed, &job->shared, &job->shared_gapless, &report));
-    add_report(ctx, job, &facts, &report);
+    add_report(job, &report);
 done:
     return status;
 }
@@ -299,13 +306,36 @@ done:
 static rbl_status make_own_complexes(rbl_context *ctx, fracture_job *job)
 {
     rbl_status status = RBL_OK;
-    for (size_t i = 0; i < job->cut_count; i++)
+    for (size_t i = 0; i < job->cut_count; i++) {
         RBL_TRY(make_own_complex(ctx, job, i));
+        remark_on(ctx, job, &job->cuts[i].facts);
+    }
     if (job->cut_count > 1)
         RBL_TRY(rbli_parallel_for(ctx, job->cut_count, 1, work_on_complexes, job));
     else /* not in a block: its own loops have the threads */
         RBL_TRY(work_on_complexes(ctx, 0, job->cut_count, 0, 0, job));
 done:
+    return status;
+}
+
+/// Works on many bones at once. Remarks on their complexes are said in the order of the bones; where one fails, up to it
+/// and before its error, whatever became of those behind.
+static rbl_status cut_side_by_side(rbl_context *ctx, fracture_job *job)
+{
+    rbl_context apart = *ctx;
+    rbli_messages *errors = ctx->messages ? rbli_messages_create(ctx->allocator) : NULL;
+    if (ctx->messages && !errors) return RBL_ERR_NO_MEMORY;
+    apart.messages = errors;
+    rbl_status status = rbli_parallel_for(&apart, job->cut_count, 1, cut_bones, job);
+    for (size_t i = 0; i < job->cut_count; i++) {
+        if (job->cuts[i].made) remark_on(ctx, job, &job->cuts[i].facts);
+        if (!job->cuts[i].done) break;
+    }
+    for (size_t i = 0; errors && i < rbli_messages_count(errors); i++) {
+        const rbli_message *error = rbli_messages_get(errors, i);
+        rbli_messages_append(ctx->messages, error->severity, error->status, error->text);
+    }
+    rbli_messages_destroy(errors);
     return status;
 }
 
@@ -315,13 +345,13 @@ rbl_status rbli_fracture_cut(rbl_context *ctx, fracture_job *job)
     if (job->cut_count == 0) return RBL_OK;
     if (job->options->group) RBL_TRY(share_complex(ctx, job));
     if (job->cut_count >= BONES_SIDE_BY_SIDE) {
-        RBL_TRY(rbli_parallel_for(ctx, job->cut_count, 1, cut_bones, job));
+        RBL_TRY(cut_side_by_side(ctx, job));
     } else {
         if (!job->options->group) RBL_TRY(make_own_complexes(ctx, job));
         RBL_TRY(cut_bones(ctx, 0, job->cut_count, 0, 0, job));
     }
     for (size_t i = 0; i < job->cut_count && !job->options->group; i++)
-        add_report(ctx, job, &job->cuts[i].facts, &job->cuts[i].report);
+        add_report(job, &job->cuts[i].report);
 done:
     return status;
 }

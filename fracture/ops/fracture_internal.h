@@ -25,7 +25,8 @@ typedef struct bone_cut {
     rbli_cell_complex *complex; /* own, or NULL for the shared one */
     rbli_cell_complex *gapless; /* likewise, before grout; NULL without */
     uint32_t seed;              /* of the own complex … */
-    rbli_complex_facts facts;   /* … what making it told … */
+    bool made, done;            /* … whether it was made, whether the bone was cut … */
+    rbli_complex_facts facts;   /* … what that told … */
     complex_report report;      /* … and what became of it */
     rbli_cut_result *result;
     size_t first_geometry, weights_start; /* of a broken bone in the layout */

@@ -9,6 +9,7 @@
 typedef struct trial {
     const rbl_collection *in, *cutter;
     int kind;
+    bool apart; /* cells of its own for each bone */
 } trial;
 
 static rbl_status make_bricks(rbl_context *ctx, const rbli_cut_domain *domain, void *user,
@@ -53,6 +54,7 @@ static rbl_status run(rbl_context *ctx, void *user)
         options.noise.noise.amplitude = 0.02;
         options.noise.point_spacing = 0.3;
         options.make_complex = make_bricks;
+        options.group = !t->apart;
         status = rbli_fracture(ctx, t->in, &options, &r);
     }
     rbli_collection_release(r.collection);
@@ -76,24 +78,39 @@ static void keep_top(rbl_context *ctx, rbl_collection *c)
     *(int32_t *)out = (int32_t)kept;
 }
 
-static rbl_collection *measured_box(rbl_context *ctx, const double box[2][3])
+static rbl_collection *measured_boxes(rbl_context *ctx, size_t count, const double (*boxes)[2][3])
 {
-    rbl_collection *c = make_boxes(ctx, 1, (const double(*)[2][3])box);
+    rbl_collection *c = make_boxes(ctx, count, boxes);
     assert_ok(ctx, rbli_surface_fill_flat_normals(ctx, c));
     assert_ok(ctx, rbli_surface_measure(ctx, c, 0));
     return c;
+}
+
+/// So many that they are cut side by side.
+static rbl_collection *many_boxes(rbl_context *ctx)
+{
+    enum { BOXES = 9 };
+    double boxes[BOXES][2][3];
+    for (int i = 0; i < BOXES; i++)
+        for (int k = 0; k < 3; k++) {
+            boxes[i][0][k] = k == 0 ? 2 * i : 0;
+            boxes[i][1][k] = boxes[i][0][k] + 0.7;
+        }
+    return measured_boxes(ctx, BOXES, (const double(*)[2][3])boxes);
 }
 
 static void each_allocation_may_fail(void **state)
 {
     (void)state;
     rbl_context *ctx = make_context(1);
-    const double object[2][3] = {{0, 0, -1}, {2, 1, 1}}, solid[2][3] = {{0.5, -1, -0.5}, {1, 2, 0.5}};
-    const double sheet[2][3] = {{-1, -1, -2}, {3, 2, 0.25}};
-    rbl_collection *in = measured_box(ctx, object), *knife = measured_box(ctx, solid);
-    rbl_collection *open = measured_box(ctx, sheet);
+    const double object[1][2][3] = {{{0, 0, -1}, {2, 1, 1}}},
+                 solid[1][2][3] = {{{0.5, -1, -0.5}, {1, 2, 0.5}}};
+    const double sheet[1][2][3] = {{{-1, -1, -2}, {3, 2, 0.25}}};
+    rbl_collection *in = measured_boxes(ctx, 1, object), *knife = measured_boxes(ctx, 1, solid);
+    rbl_collection *open = measured_boxes(ctx, 1, sheet), *many = many_boxes(ctx);
     keep_top(ctx, open);
-    const trial trials[] = {{in, NULL, 0}, {in, NULL, 1}, {in, knife, 0}, {in, knife, 1}, {in, open, 0}};
+    const trial trials[] = {{in, NULL, 0, false}, {in, NULL, 1, false}, {in, knife, 0, false},
+        {in, knife, 1, false}, {in, open, 0, false}, {many, NULL, 1, true}};
     for (size_t i = 0; i < sizeof trials / sizeof *trials; i++) {
         trial t = trials[i];
         assert_true(fail_each_allocation(run, &t, tries(40, 150)) > 0);
@@ -101,6 +118,7 @@ static void each_allocation_may_fail(void **state)
     rbli_collection_release(in);
     rbli_collection_release(knife);
     rbli_collection_release(open);
+    rbli_collection_release(many);
     finish_context(ctx);
 }
 

@@ -304,6 +304,60 @@ static void sheets_are_trimmed_by_the_solid(void **state)
     finish_context(ctx);
 }
 
+/// Fails for the box at x = 50.
+static rbl_status make_or_fail(rbl_context *ctx, const rbli_cut_domain *domain, void *user,
+    rbli_complex_facts *facts, rbli_cell_complex **out)
+{
+    (void)user;
+    double x = domain->object_min[0], plane[1][4] = {{1, 0, 0, x + 0.5}};
+    if (x == 50) return rbli_fail(ctx, RBL_ERR_ARGUMENT, "no cells");
+    facts->repeated_count = (size_t)(x / 5);
+    return rbli_plane_complex(ctx, (const double(*)[4])plane, 1, domain->box_min, domain->box_max, NULL, out);
+}
+
+static void say_number(rbl_context *ctx, const rbli_complex_facts *facts, void *user)
+{
+    (void)user;
+    rbli_note(ctx, "bone %zu", facts->repeated_count);
+}
+
+static void remarks_come_in_order_and_before_the_error(void **state)
+{
+    (void)state;
+    enum { BOXES = 14, FAILS = 10 };
+    double boxes[BOXES][2][3];
+    for (int i = 0; i < BOXES; i++)
+        for (int k = 0; k < 3; k++) {
+            boxes[i][0][k] = k == 0 ? 5.0 * i : 0;
+            boxes[i][1][k] = boxes[i][0][k] + 1;
+        }
+    for (int count = 2; count <= BOXES; count += 4)
+        for (int threads = 1; threads <= 4; threads += 3) {
+            rbl_context *ctx = make_context(threads);
+            rbl_collection *c = measured_boxes(ctx, (size_t)count, (const double(*)[2][3])boxes);
+            rbli_fracture_options options = rbli_fracture_default_options();
+            options.group = false;
+            options.make_complex = make_or_fail;
+            options.remark = say_number;
+            rbli_fracture_result r = {0};
+            rbl_status status = rbli_fracture(ctx, c, &options, &r);
+            bool fails = count > FAILS;
+            assert_int_equal(status, fails ? RBL_ERR_ARGUMENT : RBL_OK);
+            int notes = fails ? FAILS : count;
+            assert_int_equal(rbli_messages_count(ctx->messages), notes + fails);
+            for (int i = 0; i < notes; i++) {
+                char text[16];
+                snprintf(text, sizeof text, "bone %d", i);
+                assert_string_equal(rbli_messages_get(ctx->messages, (size_t)i)->text, text);
+            }
+            if (fails) assert_string_equal(rbli_messages_get(ctx->messages, (size_t)notes)->text, "no cells");
+            rbli_collection_release(r.collection);
+            rbli_free(ctx, r.new_bones);
+            rbli_collection_release(c);
+            finish_context(ctx);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -313,6 +367,7 @@ int main(void)
         cmocka_unit_test(moved_bones_are_cut_where_they_stand),
         cmocka_unit_test(attached_sheets_go_to_the_pieces_beside_them),
         cmocka_unit_test(sheets_are_trimmed_by_the_solid),
+        cmocka_unit_test(remarks_come_in_order_and_before_the_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
