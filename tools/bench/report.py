@@ -60,8 +60,8 @@ def machine():
             told.append([f"`{name}.csv`", *(found.get(k, "–") for k in ("cpu", "cores", "memory", "kernel", "compiler", "flags",
                 "revision", "load"))])
     head = ["file", "processor", "cores", "memory", "kernel", "compiler", "build", "revision", "load at the start"]
-    warning = ("\n\n**Other programs ran beside: " + ", ".join(busy) + ".** CPU times are higher for it, walls and two threads mean "
-        "nothing.") if busy else ""
+    warning = ("\n\n**The load was above one when these began: " + ", ".join(busy) + ".** Where that was more than the benchmark "
+        "before, CPU times are higher for it, and walls and two threads mean nothing.") if busy else ""
     return table(head, told) + warning
 
 
