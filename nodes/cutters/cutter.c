@@ -176,6 +176,14 @@ rbl_status rbli_cutter_finish(rbl_context *ctx, rbl_call *call, rbli_fracture_re
     return status;
 }
 
+void rbli_cutter_note_repeated(rbl_context *ctx, const rbli_complex_facts *facts, const char *what)
+{
+    size_t count = facts->repeated_count;
+    if (count)
+        rbli_note(ctx, "%zu %s%s another and cut%s nothing of its own", count, what,
+            count == 1 ? " repeats" : "s repeat", count == 1 ? "s" : "");
+}
+
 rbl_status rbli_cutter_run(
     rbl_context *ctx, rbl_call *call, rbli_complex_fn make_complex, rbli_remark_fn remark, void *user)
 {

@@ -105,6 +105,9 @@ rbl_status rbli_cutter_add_samples(rbl_context *ctx, rbl_call *call, rbli_fractu
 /// Sets both outputs from a result, whose arrays it takes or frees.
 rbl_status rbli_cutter_finish(rbl_context *ctx, rbl_call *call, rbli_fracture_result *result);
 
+/// Notes how many planes repeat another, if any do. @param what  one of them: "plane", "slice"
+void rbli_cutter_note_repeated(rbl_context *ctx, const rbli_complex_facts *facts, const char *what);
+
 /// Reads the parameters of RBLI_PLANAR_CUTTER_PARAMS, cuts with `make_complex` and sets both outputs.
 /// Notes how many cells were empty. `remark`: NULL for none.
 rbl_status rbli_cutter_run(

@@ -56,10 +56,7 @@ done:
 static void remark(rbl_context *ctx, const rbli_complex_facts *facts, void *user)
 {
     (void)user;
-    size_t duplicates = facts->repeated_count;
-    if (duplicates)
-        rbli_note(ctx, "%zu slice%s another and cut%s nothing of its own", duplicates,
-            duplicates == 1 ? " repeats" : "s repeat", duplicates == 1 ? "s" : "");
+    rbli_cutter_note_repeated(ctx, facts, "slice");
 }
 
 static rbl_status evaluate(rbl_context *ctx, rbl_call *call)
