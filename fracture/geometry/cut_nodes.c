@@ -111,21 +111,23 @@ done:
     return status;
 }
 
-rbl_status cut_finish_chains(rbl_context *ctx, cut_state *state)
+static rbl_status place_and_resolve(rbl_context *ctx, cut_state *state, size_t count)
 {
     rbl_status status = RBL_OK;
-    RBL_TRY(rbli_parallel_for(ctx, state->crossing_count, CUT_PLACE_GRAIN, place_block, state));
+    RBL_TRY(rbli_parallel_for(ctx, count, CUT_PLACE_GRAIN, place_block, state));
     RBL_TRY(rbli_parallel_for(ctx, state->cut_triangle_count, 4096, resolve_block, state));
 done:
     return status;
 }
 
+rbl_status cut_finish_chains(rbl_context *ctx, cut_state *state)
+{
+    return place_and_resolve(ctx, state, state->crossing_count);
+}
+
 rbl_status cut_place_nodes(rbl_context *ctx, cut_state *state)
 {
-    rbl_status status = RBL_OK;
-    RBL_TRY(cut_make_node_room(ctx, state));
-    cut_place_range(state, state->crossing_count, state->crossing_count + state->node_count);
-    RBL_TRY(cut_finish_chains(ctx, state));
-done:
-    return status;
+    rbl_status status = cut_make_node_room(ctx, state);
+    return status == RBL_OK ? place_and_resolve(ctx, state, state->crossing_count + state->node_count)
+                            : status;
 }
