@@ -174,6 +174,17 @@ static rbl_status list_range(rbl_context *ctx, size_t begin, size_t end, size_t 
     return RBL_OK;
 }
 
+/// Makes of counts where each point's list begins. @return the number of tetrahedra
+static size_t add_counts(const numbering *job, size_t points)
+{
+    unsigned sum = 0;
+    for (size_t i = 2; i < points + 2; i++) {
+        sum += atomic_load_explicit(&job->start[i], memory_order_relaxed);
+        atomic_store_explicit(&job->start[i], sum, memory_order_relaxed);
+    }
+    return sum;
+}
+
 rbl_status rbli_number_tetrahedra(
     rbl_context *ctx, rbli_triangulation *t, const int32_t *curve, rbli_delaunay *out)
 {
@@ -183,9 +194,7 @@ rbl_status rbli_number_tetrahedra(
     numbering job = {.t = t, .curve = curve, .alone = rbli_worker_count(ctx) == 1, .number = t->stamp};
     RBL_TRY_ALLOC(job.start = rbli_calloc(ctx, points + 2, sizeof *job.start));
     RBL_TRY(rbli_parallel_for(ctx, count, GRAIN, count_range, &job));
-    for (size_t i = 2; i < points + 2; i++)
-        job.start[i] += job.start[i - 1];
-    size_t live = job.start[points + 1];
+    size_t live = add_counts(&job, points);
     RBL_TRY_ALLOC(job.list = rbli_alloc(ctx, live, sizeof *job.list));
     RBL_TRY_ALLOC(out->memory = rbli_alloc(ctx, live + RBLI_CACHE_LINE / sizeof *job.out, sizeof *job.out));
     job.out = rbli_at_cache_line(out->memory);
