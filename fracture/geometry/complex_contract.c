@@ -29,13 +29,13 @@ typedef struct contraction {
     bool at_walls_only;
     size_t first_facet; /* that is looked at */
     double extent;
-    int32_t *parent;   /* [vertex_count] union-find */
-    double *threshold; /* [vertex_count] of the vertex's component; 0: nothing small near it */
-    uint8_t *small;    /* [facet_count] has a short edge or is thin */
-    int32_t *place;    /* [vertex_count] position on the stack of the loop being rewritten */
+    int32_t *parent; /* [vertex_count] union-find, of the vertices of facets in question */
+    uint8_t *level;  /* [vertex_count] exponent of its component's threshold − BOTTOM; 0: none */
+    uint8_t *small;  /* [facet_count] has a short edge or is thin */
+    int32_t *place;  /* [vertex_count] position on the stack of the loop being rewritten */
     rbli_facet_list out;
     RBLI_ARRAY(int32_t) loop, stack;
-    RBLI_ARRAY(int32_t) touched; /* facets with a vertex whose threshold is not 0, ascending */
+    RBLI_ARRAY(int32_t) touched; /* facets with a vertex that has a threshold, ascending */
     bool touched_is_known;
 } contraction;
 
@@ -48,10 +48,15 @@ static int32_t root_of(int32_t *parent, int32_t v)
     return v;
 }
 
+/// Makes each vertex of the touched facets a root.
 static void reset_roots(contraction *c)
 {
-    for (size_t v = 0; v < c->k->vertex_count; v++)
-        c->parent[v] = (int32_t)v;
+    const rbli_cell_complex *k = c->k;
+    for (size_t t = 0; t < c->touched.count; t++) {
+        int32_t f = c->touched.data[t];
+        for (int32_t i = k->facet_start[f]; i < k->facet_start[f + 1]; i++)
+            c->parent[k->facet_vertices[i]] = k->facet_vertices[i];
+    }
 }
 
 static double edge_length(const rbli_cell_complex *k, int32_t a, int32_t b)
@@ -196,58 +201,88 @@ static rbl_status find_small(contraction *c, bool *any)
     return status;
 }
 
-/// Sets the thresholds of all vertices.
-static rbl_status set_thresholds(contraction *c)
+/// Lists the facets that are marked in `small`.
+static rbl_status list_marked(contraction *c)
 {
-    const rbli_cell_complex *k = c->k;
-    double limit = ldexp(c->extent, TOP);
-    reset_roots(c);
-    uint64_t *present = rbli_calloc(c->ctx, k->vertex_count, sizeof *present);
-    if (!present) return RBL_ERR_NO_MEMORY;
-    for (int pass = 0; pass < 2; pass++) /* unite, then fill the histograms */
-        for (size_t f = 0; f < k->facet_count; f++) {
-            if (!c->small[f]) continue;
-            const int32_t *loop = k->facet_vertices + k->facet_start[f];
-            int32_t count = k->facet_start[f + 1] - k->facet_start[f];
-            double width = facet_width(k, f);
-            for (int32_t i = 0; i < count; i++) {
-                int32_t a = loop[i], b = loop[i + 1 < count ? i + 1 : 0];
-                double length = edge_length(k, a, b);
-                if (pass == 0) {
-                    if (length < limit || width < limit)
-                        c->parent[root_of(c->parent, a)] = root_of(c->parent, b);
-                } else {
-                    uint64_t *set = &present[root_of(c->parent, a)];
-                    if (length < limit) *set |= (uint64_t)1 << (bin_of(length, c->extent) - BOTTOM);
-                    if (width < limit) *set |= (uint64_t)1 << (bin_of(width, c->extent) - BOTTOM);
-                }
-            }
-        }
-    for (size_t v = 0; v < k->vertex_count && c->caution; v++) {
-        uint64_t *set = &present[root_of(c->parent, (int32_t)v)], own = c->caution[v];
-        if (own > *set >> CAUTION_SHIFT)
-            *set = (*set & (((uint64_t)1 << CAUTION_SHIFT) - 1)) | own << CAUTION_SHIFT;
-    }
-    for (size_t v = 0; v < k->vertex_count; v++) {
-        uint64_t set = present[root_of(c->parent, (int32_t)v)], careful = set >> CAUTION_SHIFT;
-        set &= ((uint64_t)1 << CAUTION_SHIFT) - 1;
-        int exponent = careful >= 2 ? SMALLEST : threshold_exponent(set, careful ? CLEAR_GAP : GAP);
-        c->threshold[v] = set && careful < 3 ? ldexp(c->extent, exponent) : 0;
-    }
-    rbli_free(c->ctx, present);
+    size_t count = c->k->facet_count;
+    const uint8_t *end = c->small + count, *at = c->small;
+    c->touched.count = 0;
+    for (; (at = memchr(at, 1, (size_t)(end - at))); at++)
+        if (rbli_array_push(c->ctx, &c->touched, (int32_t)(at - c->small)) != RBL_OK)
+            return RBL_ERR_NO_MEMORY;
     return RBL_OK;
 }
 
-/// The threshold that holds between two vertices.
-static double threshold_between(const contraction *c, int32_t a, int32_t b)
+/// Adds what a small facet has to the union-find, or, `unite` false, to the histograms of its vertices' roots.
+static void add_small(contraction *c, size_t f, bool unite, uint64_t *present)
 {
-    return c->threshold[a] < c->threshold[b] ? c->threshold[a] : c->threshold[b];
+    const rbli_cell_complex *k = c->k;
+    const int32_t *loop = k->facet_vertices + k->facet_start[f];
+    int32_t count = k->facet_start[f + 1] - k->facet_start[f];
+    double width = facet_width(k, f), limit = ldexp(c->extent, TOP);
+    for (int32_t i = 0; i < count; i++) {
+        int32_t a = loop[i], b = loop[i + 1 < count ? i + 1 : 0];
+        double length = edge_length(k, a, b);
+        if (unite) {
+            if (length < limit || width < limit) c->parent[root_of(c->parent, a)] = root_of(c->parent, b);
+            continue;
+        }
+        uint64_t *set = &present[root_of(c->parent, a)], own = c->caution ? c->caution[a] : 0;
+        if (length < limit) *set |= (uint64_t)1 << (bin_of(length, c->extent) - BOTTOM);
+        if (width < limit) *set |= (uint64_t)1 << (bin_of(width, c->extent) - BOTTOM);
+        if (own > *set >> CAUTION_SHIFT)
+            *set = (*set & (((uint64_t)1 << CAUTION_SHIFT) - 1)) | own << CAUTION_SHIFT;
+    }
+}
+
+static uint8_t level_of(uint64_t set)
+{
+    uint64_t careful = set >> CAUTION_SHIFT;
+    set &= ((uint64_t)1 << CAUTION_SHIFT) - 1;
+    if (!set || careful >= 3) return 0;
+    int exponent = careful >= 2 ? SMALLEST : threshold_exponent(set, careful ? CLEAR_GAP : GAP);
+    return (uint8_t)(exponent - BOTTOM);
+}
+
+/// Sets the thresholds of all vertices: only those of small facets have one.
+static rbl_status set_thresholds(contraction *c)
+{
+    rbl_status status = RBL_OK;
+    const rbli_cell_complex *k = c->k;
+    uint64_t *present = rbli_calloc(c->ctx, k->vertex_count, sizeof *present);
+    RBL_TRY_ALLOC(present);
+    RBL_TRY(list_marked(c));
+    reset_roots(c);
+    for (int pass = 0; pass < 2; pass++)
+        for (size_t t = 0; t < c->touched.count; t++)
+            add_small(c, (size_t)c->touched.data[t], pass == 0, present);
+    for (size_t t = 0; t < c->touched.count; t++) {
+        int32_t f = c->touched.data[t];
+        for (int32_t i = k->facet_start[f]; i < k->facet_start[f + 1]; i++) {
+            int32_t v = k->facet_vertices[i];
+            c->level[v] = level_of(present[root_of(c->parent, v)]);
+        }
+    }
+done:
+    rbli_free(c->ctx, present);
+    return status;
+}
+
+/// The threshold of a level; 0 of none.
+static double threshold_of(const contraction *c, uint8_t level)
+{
+    return level ? ldexp(c->extent, level + BOTTOM) : 0;
+}
+
+static uint8_t lower_level(const contraction *c, int32_t a, int32_t b)
+{
+    return c->level[a] < c->level[b] ? c->level[a] : c->level[b];
 }
 
 static bool is_touched(const contraction *c, size_t f)
 {
     for (int32_t i = c->k->facet_start[f]; i < c->k->facet_start[f + 1]; i++)
-        if (c->threshold[c->k->facet_vertices[i]] > 0) return true;
+        if (c->level[c->k->facet_vertices[i]]) return true;
     return false;
 }
 
@@ -257,9 +292,19 @@ static rbl_status mark_touched(
     (void)ctx;
     (void)block;
     (void)worker;
+    enum {
+        TOGETHER = 32
+    }; /* facets; most often none is touched, and their vertices are looked at in one loop */
     contraction *c = user;
-    for (size_t f = begin; f < end; f++)
-        c->small[f] = is_touched(c, f);
+    const rbli_cell_complex *k = c->k;
+    for (size_t first = begin, past; first < end; first = past) {
+        past = end - first < TOGETHER ? end : first + TOGETHER;
+        uint8_t any = 0;
+        for (int32_t i = k->facet_start[first]; i < k->facet_start[past]; i++)
+            any |= c->level[k->facet_vertices[i]];
+        for (size_t f = first; f < past; f++)
+            c->small[f] = any && is_touched(c, f);
+    }
     return RBL_OK;
 }
 
@@ -273,9 +318,7 @@ static rbl_status list_touched(contraction *c)
     RBL_TRY_ALLOC(marks);
     c->small = marks;
     RBL_TRY(rbli_parallel_for(c->ctx, facet_count, 8192, mark_touched, c));
-    c->touched.count = 0;
-    for (size_t f = 0; f < facet_count; f++)
-        if (marks[f]) RBL_TRY(rbli_array_push(c->ctx, &c->touched, (int32_t)f));
+    RBL_TRY(list_marked(c));
     c->touched_is_known = true;
 done:
     return status;
@@ -343,8 +386,8 @@ static rbl_status contract_edges(contraction *c, bool *changed)
         int32_t count = k->facet_start[f + 1] - k->facet_start[f];
         for (int32_t i = 0; i < count; i++) {
             int32_t a = loop[i], b = loop[i + 1 < count ? i + 1 : 0];
-            double limit = threshold_between(c, a, b);
-            if (!(limit > 0) || edge_length(k, a, b) >= limit) continue;
+            uint8_t level = lower_level(c, a, b);
+            if (!level || edge_length(k, a, b) >= threshold_of(c, level)) continue;
             a = root_of(c->parent, a);
             b = root_of(c->parent, b);
             if (a == b) continue;
@@ -352,9 +395,9 @@ static rbl_status contract_edges(contraction *c, bool *changed)
             /* The root is the vertex that stays: on most walls, then the lowest. */
             int wall_a = c->wall_count ? c->wall_count[a] : 0, wall_b = c->wall_count ? c->wall_count[b] : 0;
             bool keep_a = wall_a != wall_b ? wall_a > wall_b : a < b;
-            double least = threshold_between(c, a, b);
+            level = lower_level(c, a, b);
             c->parent[keep_a ? b : a] = keep_a ? a : b;
-            c->threshold[keep_a ? a : b] = least;
+            c->level[keep_a ? a : b] = level;
         }
     }
     if (!any) return RBL_OK;
@@ -480,7 +523,7 @@ static rbl_status rewrite_zipped(contraction *c, const zipper *z, size_t f)
     for (int32_t i = 0; i < count; i++) {
         int32_t a = loop[i], b = loop[i + 1 < count ? i + 1 : 0];
         if (rbli_array_push(c->ctx, &c->loop, a) != RBL_OK) return RBL_ERR_NO_MEMORY;
-        if (!(threshold_between(c, a, b) > 0)) continue;
+        if (!lower_level(c, a, b)) continue;
         const zipped_edge *edge = edge_slot(z, a, b);
         if (edge->low < 0) continue;
         size_t inside = edge->end - edge->begin;
@@ -504,10 +547,10 @@ static rbl_status zip_facets(contraction *c, bool *changed)
         size_t f = (size_t)c->touched.data[t];
         const int32_t *loop = k->facet_vertices + k->facet_start[f];
         int32_t count = k->facet_start[f + 1] - k->facet_start[f];
-        double limit = c->threshold[loop[0]];
-        for (int32_t i = 1; i < count && limit > 0; i++)
-            if (c->threshold[loop[i]] < limit) limit = c->threshold[loop[i]];
-        if (!(limit > 0) || facet_width(k, f) >= limit) continue;
+        uint8_t level = c->level[loop[0]];
+        for (int32_t i = 1; i < count; i++)
+            level = c->level[loop[i]] < level ? c->level[loop[i]] : level;
+        if (!level || facet_width(k, f) >= threshold_of(c, level)) continue;
         RBL_TRY(rbli_array_reserve(c->ctx, &sorted, (size_t)count));
         RBL_TRY(zip_facet(c, &z, f, sorted.data, &any));
     }
@@ -622,39 +665,60 @@ static void add_neighbour(int32_t pair[2], int32_t v)
     }
 }
 
+/// Whether a vertex has two neighbours and lies on the line between them.
+static bool is_straight(const contraction *c, const int32_t pair[2], int32_t v)
+{
+    return pair[0] >= 0 && pair[1] >= 0 &&
+           line_distance(c->k, pair[0], pair[1], v) <= 8 * threshold_of(c, c->level[v]);
+}
+
 static rbl_status drop_straight_vertices(contraction *c, bool *changed)
 {
     rbli_cell_complex *k = c->k;
     rbl_status status = RBL_OK;
     bool any = false;
-    int32_t(*pair)[2] = NULL;
+    int32_t(*pair)[2] = NULL; /* neighbours of vertices that have a threshold; then −1 first: stays */
     RBL_TRY(list_touched(c));
     RBL_TRY_ALLOC(pair = rbli_alloc(c->ctx, k->vertex_count, sizeof *pair));
-    memset(pair, 0xff, k->vertex_count * sizeof *pair);
+    for (size_t t = 0; t < c->touched.count; t++) {
+        int32_t f = c->touched.data[t];
+        for (int32_t i = k->facet_start[f]; i < k->facet_start[f + 1]; i++)
+            pair[k->facet_vertices[i]][0] = pair[k->facet_vertices[i]][1] = -1;
+    }
     for (size_t t = 0; t < c->touched.count; t++) {
         size_t f = (size_t)c->touched.data[t];
         const int32_t *loop = k->facet_vertices + k->facet_start[f];
         int32_t count = k->facet_start[f + 1] - k->facet_start[f];
         for (int32_t i = 0; i < count; i++) {
             int32_t v = loop[i];
-            if (!(c->threshold[v] > 0) || pair[v][0] == -2) continue;
+            if (!c->level[v] || pair[v][0] == -2) continue;
             add_neighbour(pair[v], loop[i > 0 ? i - 1 : count - 1]);
             if (pair[v][0] != -2) add_neighbour(pair[v], loop[i + 1 < count ? i + 1 : 0]);
         }
     }
-    double least = ldexp(c->extent, SMALLEST);
-    for (size_t v = 0; v < k->vertex_count; v++) {
-        if (pair[v][0] < 0 || pair[v][1] < 0 ||
-            line_distance(k, pair[v][0], pair[v][1], (int32_t)v) > 8 * c->threshold[v]) {
-            pair[v][0] = -1; /* stays */
-            continue;
+    for (size_t t = 0; t < c->touched.count; t++) {
+        int32_t f = c->touched.data[t];
+        for (int32_t i = k->facet_start[f]; i < k->facet_start[f + 1]; i++) {
+            int32_t v = k->facet_vertices[i];
+            if (is_straight(c, pair[v], v)) {
+                any = true;
+            } else {
+                pair[v][0] = -1;
+            }
         }
-        any = true;
-        for (int j = 0; j < 2; j++)
-            if (!(c->threshold[pair[v][j]] > 0)) c->threshold[pair[v][j]] = least;
     }
     if (!any) goto done;
     *changed = true;
+    for (size_t v = 0; v < k->vertex_count; v++)
+        if (!c->level[v]) pair[v][0] = -1;
+    for (size_t t = 0; t < c->touched.count; t++) {
+        int32_t f = c->touched.data[t];
+        for (int32_t i = k->facet_start[f]; i < k->facet_start[f + 1]; i++) {
+            const int32_t *own = pair[k->facet_vertices[i]];
+            for (int j = 0; j < 2 && own[0] >= 0; j++)
+                if (!c->level[own[j]]) c->level[own[j]] = SMALLEST - BOTTOM;
+        }
+    }
     for (size_t f = 0; f < k->facet_count; f++) {
         if (!is_touched(c, f)) {
             RBL_TRY(keep_facet(c, f));
@@ -690,7 +754,7 @@ rbl_status rbli_complex_contract(
     RBL_TRY(find_small(&c, &again));
     if (!again) goto done;
     RBL_TRY_ALLOC(c.parent = rbli_alloc(ctx, complex->vertex_count, sizeof *c.parent));
-    RBL_TRY_ALLOC(c.threshold = rbli_alloc(ctx, complex->vertex_count, sizeof *c.threshold));
+    RBL_TRY_ALLOC(c.level = rbli_calloc(ctx, complex->vertex_count, sizeof *c.level));
     RBL_TRY_ALLOC(c.place = rbli_calloc(ctx, complex->vertex_count, sizeof *c.place));
     RBL_TRY(set_thresholds(&c));
     for (int round = 0; again && round < MOST_ROUNDS; round++) {
@@ -704,7 +768,7 @@ rbl_status rbli_complex_contract(
     }
 done:
     rbli_free(ctx, c.parent);
-    rbli_free(ctx, c.threshold);
+    rbli_free(ctx, c.level);
     rbli_free(ctx, c.small);
     rbli_free(ctx, c.place);
     rbli_free(ctx, c.loop.data);
