@@ -36,7 +36,6 @@ typedef struct worker_scratch {
     cut_index_list links; /* segments of a chain behind its first */
     int32_t *edge_node;   /* [real_edge_count] node of an edge on the current triangle … */
     int32_t *edge_stamp;  /* … valid where this is the triangle */
-    int32_t *k_side; /* [complex vertices] 2 × mesh triangle + (1 on its outside), the last one asked about */
     char apart[CUT_APART_BYTES];
 } worker_scratch;
 
@@ -52,12 +51,6 @@ typedef struct flood {
 
 /* ---- one pair of triangles, exactly ---- */
 
-static int side_of_plane(const cut_state *state, const cut_plane *plane, const int32_t v[3], int32_t point)
-{
-    int side = cut_plane_side(plane, state->points[point]);
-    return side ? side : rbli_orient(&state->orient, v[0], v[1], v[2], point);
-}
-
 static rbl_status record_end(rbl_context *ctx, segment *s, int *found, bool start, segment_end end)
 {
     int which = start ? 0 : 1;
@@ -70,10 +63,13 @@ static rbl_status record_end(rbl_context *ctx, segment *s, int *found, bool star
 }
 
 /// A mesh triangle as the filters see it.
-typedef struct rough_triangle {
-    cut_floats low, high; /* nearest floats: boxes of facets are rounded outward by more */
-    cut_floats x, y, z;   /* of the corners; the last one twice */
-} rough_triangle;
+typedef struct mesh_triangle {
+    const int32_t *v;
+    cut_plane plane;
+    rbli_double2 corners[2][3]; /* coordinates of the first two, those of the last one twice */
+    cut_floats low, high;       /* nearest floats: boxes of facets are rounded outward by more */
+    cut_floats x, y, z;         /* of the corners; the last one twice */
+} mesh_triangle;
 
 /// a where the flags are set, b elsewhere.
 static inline cut_floats choose(cut_flags flags, cut_floats a, cut_floats b)
@@ -81,106 +77,139 @@ static inline cut_floats choose(cut_flags flags, cut_floats a, cut_floats b)
     return (cut_floats)(((cut_flags)a & flags) | ((cut_flags)b & ~flags));
 }
 
-static rough_triangle make_rough(const cut_state *state, const int32_t a[3])
+static inline cut_floats to_floats(const double p[3])
 {
-    cut_floats p[3];
-    for (int i = 0; i < 3; i++) {
-        const double *at = state->points[a[i]];
-        p[i] = (cut_floats){(float)at[0], (float)at[1], (float)at[2], 0};
-    }
+    return (cut_floats){(float)p[0], (float)p[1], (float)p[2], 0};
+}
+
+static mesh_triangle load_mesh_triangle(const cut_state *state, int32_t triangle)
+{
+    mesh_triangle t = {.v = state->mesh_view->triangles[triangle]};
+    const double *a = state->points[t.v[0]], *b = state->points[t.v[1]], *c = state->points[t.v[2]];
+    cut_floats p[3] = {to_floats(a), to_floats(b), to_floats(c)};
     cut_floats low = choose(p[0] < p[1], p[0], p[1]), high = choose(p[0] < p[1], p[1], p[0]);
-    return (rough_triangle){.low = choose(low < p[2], low, p[2]),
-        .high = choose(high > p[2], high, p[2]),
-        .x = {p[0][0], p[1][0], p[2][0], p[2][0]},
-        .y = {p[0][1], p[1][1], p[2][1], p[2][1]},
-        .z = {p[0][2], p[1][2], p[2][2], p[2][2]}};
+    t.low = choose(low < p[2], low, p[2]);
+    t.high = choose(high > p[2], high, p[2]);
+    t.x = (cut_floats){p[0][0], p[1][0], p[2][0], p[2][0]};
+    t.y = (cut_floats){p[0][1], p[1][1], p[2][1], p[2][1]};
+    t.z = (cut_floats){p[0][2], p[1][2], p[2][2], p[2][2]};
+    for (int axis = 0; axis < 3; axis++) {
+        t.corners[0][axis] = (rbli_double2){a[axis], b[axis]};
+        t.corners[1][axis] = (rbli_double2){c[axis], c[axis]};
+    }
+    t.plane = cut_plane_make(a, b, c);
+    return t;
 }
 
 /// Whether a mesh triangle lies on one side of a facet's slab.
-static bool misses_slab(const rough_triangle *t, const cut_k_box *box)
+static bool misses_slab(const mesh_triangle *t, const cut_k_box *box)
 {
     cut_floats height = box->normal[0] * t->x + box->normal[1] * t->y + box->normal[2] * t->z;
     return !cut_any(height <= box->middle + box->reach) || !cut_any(height >= box->middle - box->reach);
 }
 
-/// Whether the box of a triangle of the complex keeps clear of a mesh triangle: so do most of a fan.
-static bool misses_triangle(const cut_state *state, const rough_triangle *t, const int32_t v[3])
+/// A corner of a triangle of the complex, as a mesh triangle sees it.
+typedef struct k_corner {
+    int32_t point;
+    int beyond; /* bits of the sides of the mesh triangle's box that it lies beyond */
+    int side;   /* of the mesh triangle's plane: ±1, 0 while the filter cannot tell */
+} k_corner;
+
+static inline k_corner look_at(const cut_state *state, const mesh_triangle *t, int32_t point)
 {
-    cut_floats p[3];
-    for (int i = 0; i < 3; i++) {
-        const double *at = state->points[v[i]];
-        p[i] = (cut_floats){(float)at[0], (float)at[1], (float)at[2], 0};
-    }
-    return cut_any(((p[0] > t->high) & (p[1] > t->high) & (p[2] > t->high)) |
-                   ((p[0] < t->low) & (p[1] < t->low) & (p[2] < t->low)));
+    const double *p = state->points[point];
+    cut_floats rough = to_floats(p);
+    int beyond = cut_flag_bits(rough > t->high) | cut_flag_bits(rough < t->low) << 4;
+    return (k_corner){point, beyond, cut_plane_side(&t->plane, p)};
 }
 
-/// Whether the plane of a triangle of the complex separates the corners of mesh triangle `a`; most candidates
-/// end here.
-static bool crosses_plane(const cut_state *state, const int32_t a[3], int32_t k_index, int side[3])
+/// Whether a mesh triangle's plane separates the corners of a triangle of the complex.
+static bool separates_corners(const cut_state *state, const mesh_triangle *t, k_corner c[3])
 {
-    const cut_facet_triangle *k = &state->complex.triangles[k_index];
-    const cut_plane plane =
-        cut_plane_make(state->points[k->v[0]], state->points[k->v[1]], state->points[k->v[2]]);
     for (int i = 0; i < 3; i++)
-        side[i] = side_of_plane(state, &plane, k->v, a[i]);
-    return side[0] != side[1] || side[1] != side[2];
+        if (c[i].side == 0) c[i].side = rbli_orient(&state->orient, t->v[0], t->v[1], t->v[2], c[i].point);
+    return c[0].side != c[1].side || c[1].side != c[2].side;
 }
 
-/// A complex vertex's side of a mesh triangle, remembered for the other facets at the vertex.
-static int side_of_mesh_triangle(
-    const cut_state *state, worker_scratch *w, const cut_plane *plane, int32_t triangle, int32_t point)
+/// Bit i: whether corner i of a mesh triangle lies on the positive side of the plane of a triangle of the complex.
+static unsigned corners_above(const cut_state *state, const mesh_triangle *t, const int32_t v[3])
 {
-    int32_t *known = &w->k_side[point - state->complex.first_point];
-    if (*known >> 1 != triangle) {
-        int side = side_of_plane(state, plane, state->mesh_view->triangles[triangle], point);
-        *known = 2 * triangle + (side > 0);
+    const cut_plane plane = cut_plane_make(state->points[v[0]], state->points[v[1]], state->points[v[2]]);
+    unsigned above = 0, below = 0;
+    for (int i = 0; i < 2; i++) {
+        const rbli_double2 *p = t->corners[i];
+        rbli_double2 x = p[0] - plane.base[0], y = p[1] - plane.base[1], z = p[2] - plane.base[2];
+        rbli_double2 value = plane.normal[0] * x + plane.normal[1] * y + plane.normal[2] * z;
+        rbli_double2 bound =
+            plane.weight[0] * rbli_abs2(x) + plane.weight[1] * rbli_abs2(y) + plane.weight[2] * rbli_abs2(z);
+        above |= rbli_lane_bits2(value > bound) << 2 * i;
+        below |= rbli_lane_bits2(value < -bound) << 2 * i;
     }
-    return *known & 1 ? 1 : -1;
+    for (unsigned open = 7 & ~(above | below); open; open &= open - 1) {
+        int i = __builtin_ctz(open);
+        above |= (unsigned)(rbli_orient(&state->orient, v[0], v[1], v[2], t->v[i]) > 0) << i;
+    }
+    return above & 7;
 }
 
-/// Intersects a mesh triangle, whose corners lie on the given sides, with a triangle of the complex;
-/// `*found` is 3 when they meet.
-static rbl_status intersect_pair(rbl_context *ctx, const cut_state *state, worker_scratch *w,
-    int32_t triangle, const int a_side[3], const cut_plane *mesh_plane, int32_t k_index, segment *s,
-    int *found)
+/// Intersects a mesh triangle with a triangle of the complex, whose planes separate each other's corners.
+/// @param above  corners of the mesh triangle on the positive side
+/// @param found  set to 3 when they meet, else to 0
+static rbl_status intersect_pair(rbl_context *ctx, const cut_state *state, const mesh_triangle *t,
+    unsigned above, int32_t k_index, const k_corner c[3], segment *s, int *found)
 {
-    const int32_t *a = state->mesh_view->triangles[triangle];
+    enum { FIRST_LINE = 21, SECOND_LINE = 42 }; /* bits of the three edges */
     rbl_status status = RBL_OK;
     const cut_facet_triangle *k = &state->complex.triangles[k_index];
-    int k_side[3];
+    int alone = __builtin_ctz(above & (above - 1) ? 7 ^ above : above); /* the corner on a side of its own */
+    int next = alone == 2 ? 0 : alone + 1, last = next == 2 ? 0 : next + 1;
+    bool up = above >> alone & 1;
+    const int32_t *a = t->v, to[2] = {a[next], a[last]};
+    unsigned lines = rbli_orient_two_lines(&state->orient, a[alone], to, k->v),
+             outside = up ? lines : 63 ^ lines;
     *found = 0;
-    for (int i = 0; i < 3; i++)
-        k_side[i] = side_of_mesh_triangle(state, w, mesh_plane, triangle, k->v[i]);
-    if (k_side[0] == k_side[1] && k_side[1] == k_side[2]) return RBL_OK;
-
-    s->facet = k->facet;
-    s->triangle = k_index;
-    int lines[3][3];     /* how each side of the mesh triangle passes each edge of the other */
-    int outside_all = 7; /* bits of the edges that all sides through the plane pass outside of */
-    for (int i = 0; i < 3; i++) {
-        int n = i == 2 ? 0 : i + 1;
-        if (a_side[i] == a_side[n]) continue;
-        rbli_orient_edges(&state->orient, a[i], a[n], k->v, lines[i]);
-        int outside =
-            (lines[i][0] == a_side[i]) | (lines[i][1] == a_side[i]) << 1 | (lines[i][2] == a_side[i]) << 2;
-        outside_all &= outside;
-        if (!outside) RBL_TRY(record_end(ctx, s, found, a_side[i] < 0, (segment_end){i, -1, 0}));
-    }
-    if (*found == 3 || outside_all) return RBL_OK;
-    int rest = a_side[0] == a_side[1] ? 0 : a_side[1] == a_side[2] ? 1 : 2; /* the side that does not cross */
-    rbli_orient_edges(&state->orient, a[rest], a[rest == 2 ? 0 : rest + 1], k->v, lines[rest]);
+    *s = (segment){.facet = k->facet, .triangle = k_index};
+    if (!(outside & FIRST_LINE)) RBL_TRY(record_end(ctx, s, found, !up, (segment_end){alone, -1, 0}));
+    if (!(outside & SECOND_LINE)) RBL_TRY(record_end(ctx, s, found, up, (segment_end){last, -1, 0}));
+    if (*found == 3 || (outside & outside >> 1 & FIRST_LINE)) return RBL_OK;
     for (int j = 0; j < 3 && *found != 3; j++) {
         int n = j == 2 ? 0 : j + 1;
-        if (k_side[j] == k_side[n]) continue;
-        if (lines[0][j] != lines[1][j] || lines[1][j] != lines[2][j]) continue;
-        bool enters = k_side[j] > 0; /* from outside the mesh to inside, from v[j] to v[n] */
+        unsigned passes = lines >> 2 * j & 3;
+        if (c[j].side == c[n].side || passes == 0 || passes == 3) continue;
+        bool left = rbli_orient(&state->orient, to[0], to[1], k->v[j], k->v[n]) > 0;
+        if (left != (passes == 1)) continue;
+        bool enters = c[j].side > 0; /* from outside the mesh to inside, from v[j] to v[n] */
         int32_t step = enters == (k->v[j] < k->v[n]) ? 1 : -1;
         RBL_TRY(record_end(
             ctx, s, found, enters, (segment_end){ON_EDGE, state->complex.triangle_edges[k_index][j], step}));
     }
     if (*found != 0 && *found != 3)
         status = rbli_fail(ctx, RBL_ERR_INTERNAL, "cut: a segment on facet %d has one end", k->facet);
+done:
+    return status;
+}
+
+/// Collects the segments that a mesh triangle has in common with a facet.
+static rbl_status intersect_facet(
+    rbl_context *ctx, const cut_state *state, worker_scratch *w, const mesh_triangle *t, int32_t facet)
+{
+    rbl_status status = RBL_OK;
+    const int32_t *start = &state->complex.facet_triangle_start[facet];
+    k_corner c[3] = {{-1}, {-1}, {-1}};
+    for (int32_t k = start[0]; k < start[1]; k++) {
+        segment s;
+        int found;
+        const int32_t *v = state->complex.triangles[k].v;
+        c[1] = v[1] == c[2].point ? c[2] : look_at(state, t, v[1]); /* it is, in a fan */
+        if (v[0] != c[0].point) c[0] = look_at(state, t, v[0]);
+        c[2] = look_at(state, t, v[2]);
+        if (c[0].beyond & c[1].beyond & c[2].beyond) continue;
+        if (!separates_corners(state, t, c)) continue;
+        unsigned above = corners_above(state, t, v);
+        if (above == 0 || above == 7) continue;
+        RBL_TRY(intersect_pair(ctx, state, t, above, k, c, &s, &found));
+        if (found) RBL_TRY(rbli_array_push(ctx, &w->segments, s));
+    }
 done:
     return status;
 }
@@ -392,27 +421,12 @@ static rbl_status cut_one_triangle(rbl_context *ctx, const flood *f, worker_scra
 {
     rbl_status status = RBL_OK;
     const cut_state *state = f->state;
-    const int32_t *a = state->mesh_view->triangles[triangle];
-    const rough_triangle rough = make_rough(state, a);
-    const int32_t *k_start = state->complex.facet_triangle_start;
-    cut_plane mesh_plane;
-    bool have_plane = false;
     w->segments.count = 0;
-    for (size_t i = 0; i < count; i++) {
-        const cut_k_box *box = &state->complex.boxes[list[i]];
-        if (misses_slab(&rough, box)) continue;
-        for (int32_t k = k_start[list[i]]; k < k_start[list[i] + 1]; k++) {
-            int side[3], found;
-            segment s;
-            if (misses_triangle(state, &rough, state->complex.triangles[k].v)) continue;
-            if (!crosses_plane(state, a, k, side)) continue;
-            if (!have_plane)
-                mesh_plane = cut_plane_make(state->points[a[0]], state->points[a[1]], state->points[a[2]]);
-            have_plane = true;
-            RBL_TRY(intersect_pair(ctx, state, w, triangle, side, &mesh_plane, k, &s, &found));
-            if (found) RBL_TRY(rbli_array_push(ctx, &w->segments, s));
-        }
-    }
+    if (count == 0) return RBL_OK;
+    const mesh_triangle t = load_mesh_triangle(state, triangle);
+    for (size_t i = 0; i < count; i++)
+        if (!misses_slab(&t, &state->complex.boxes[list[i]]))
+            RBL_TRY(intersect_facet(ctx, state, w, &t, list[i]));
     if (w->segments.count == 0) return RBL_OK;
     sort_segments(w->segments.data, w->segments.count);
     cut_cut_triangle record = {triangle, (int32_t)out->chains.count, 0, (int32_t)out->nodes.count, 0};
@@ -420,7 +434,7 @@ static rbl_status cut_one_triangle(rbl_context *ctx, const flood *f, worker_scra
         size_t end = i + 1;
         while (end < w->segments.count && w->segments.data[end].facet == w->segments.data[i].facet)
             end++;
-        RBL_TRY(chain_facet(ctx, f, w, out, triangle, a, &mesh_plane, w->segments.data + i, end - i));
+        RBL_TRY(chain_facet(ctx, f, w, out, triangle, t.v, &t.plane, w->segments.data + i, end - i));
         i = end;
     }
     RBL_TRY(store_crossings(ctx, state, out, triangle, w));
@@ -587,7 +601,6 @@ static void free_flood(rbl_context *ctx, flood *f, size_t worker_count)
         rbli_free(ctx, f->workers[i].links.data);
         rbli_free(ctx, f->workers[i].edge_node);
         rbli_free(ctx, f->workers[i].edge_stamp);
-        rbli_free(ctx, f->workers[i].k_side);
     }
     rbli_free(ctx, f->blocks);
     rbli_free(ctx, f->starts);
@@ -607,8 +620,6 @@ rbl_status cut_flood(rbl_context *ctx, cut_state *state)
         worker_scratch *w = &f.workers[i];
         RBL_TRY_ALLOC(w->edge_node = rbli_alloc(ctx, state->complex.real_edge_count, sizeof(int32_t)));
         RBL_TRY_ALLOC(w->edge_stamp = rbli_alloc(ctx, state->complex.real_edge_count, sizeof(int32_t)));
-        RBL_TRY_ALLOC(w->k_side = rbli_alloc(ctx, state->complex_view->vertex_count, sizeof(int32_t)));
-        memset(w->k_side, 0xff, state->complex_view->vertex_count * sizeof(int32_t));
         memset(w->edge_stamp, 0xff, state->complex.real_edge_count * sizeof(int32_t));
     }
     RBL_TRY(rbli_parallel_for(ctx, f.tasks.count, TASK_GRAIN, task_block, &f));

@@ -64,7 +64,7 @@ static inline int cut_plane_side(const cut_plane *plane, const double p[3])
     double x = p[0] - plane->base[0], y = p[1] - plane->base[1], z = p[2] - plane->base[2];
     double value = plane->normal[0] * x + plane->normal[1] * y + plane->normal[2] * z;
     double bound = plane->weight[0] * fabs(x) + plane->weight[1] * fabs(y) + plane->weight[2] * fabs(z);
-    return value > bound ? 1 : value < -bound ? -1 : 0;
+    return (value > bound) - (value < -bound);
 }
 
 /// A triangle on a facet, counter-clockwise seen from the positive cell: one of the facet's own, or a cap, which is what

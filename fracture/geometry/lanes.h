@@ -24,11 +24,26 @@ static inline unsigned rbli_lane_bits(rbli_int4 lanes)
 #endif
 }
 
+/// The same for two.
+static inline unsigned rbli_lane_bits2(rbli_long2 lanes)
+{
+#ifdef __SSE2__
+    return (unsigned)_mm_movemask_pd((__m128d)lanes);
+#else
+    return (unsigned)((lanes[0] & 1) | (lanes[1] & 2));
+#endif
+}
+
 static inline rbli_double2 rbli_load2(const double *p)
 {
     rbli_double2 two;
     memcpy(&two, p, sizeof two);
     return two;
+}
+
+static inline rbli_double2 rbli_abs2(rbli_double2 a)
+{
+    return (rbli_double2)((rbli_long2)a & (rbli_long2){INT64_MAX, INT64_MAX});
 }
 
 /// a > b ? a : b, one instruction where there is one.

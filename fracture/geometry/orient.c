@@ -6,6 +6,8 @@
 
 #include <stdbool.h>
 
+#include "fracture/geometry/lanes.h"
+
 __extension__ typedef __int128 int128;
 
 /// The number high·2^50 + low; sums of 3×3 determinants of 49-bit integers fit with room.
@@ -275,26 +277,34 @@ int rbli_orient(const rbli_orient_points *points, int32_t a, int32_t b, int32_t 
     return leading_when_zero(points, (int32_t[]){a, b, c, d}).value > 0 ? 1 : -1;
 }
 
-void rbli_orient_edges(
-    const rbli_orient_points *points, int32_t from, int32_t to, const int32_t v[3], int signs[3])
+unsigned rbli_orient_two_lines(
+    const rbli_orient_points *points, int32_t from, const int32_t to[2], const int32_t v[3])
 {
-    const double *base = points->positions[from], *end = points->positions[to];
-    double d[3], p[3][3], largest[3];
+    const double *base = points->positions[from],
+                 *ends[2] = {points->positions[to[0]], points->positions[to[1]]};
+    double p[3][3], bound = FILTER_BOUND; /* of all six */
+    rbli_double2 d[3];
     for (int axis = 0; axis < 3; axis++) {
-        d[axis] = end[axis] - base[axis];
+        d[axis] = (rbli_double2){ends[0][axis], ends[1][axis]} - base[axis];
         for (int j = 0; j < 3; j++)
             p[j][axis] = points->positions[v[j]][axis] - base[axis];
-        double larger = largest3(fabs(p[0][axis]), fabs(p[1][axis]), fabs(p[2][axis]));
-        largest[axis] = larger > fabs(d[axis]) ? larger : fabs(d[axis]);
+        double largest = largest3(fabs(p[0][axis]), fabs(p[1][axis]), fabs(p[2][axis]));
+        bound *= largest3(largest, fabs(d[axis][0]), fabs(d[axis][1]));
     }
-    double bound = FILTER_BOUND * largest[0] * largest[1] * largest[2]; /* of all three */
+    unsigned positive = 0, negative = 0;
     for (int j = 0; j < 3; j++) {
-        int n = j == 2 ? 0 : j + 1;
-        const double *a = p[j], *b = p[n];
-        double det = (d[1] * a[2] - d[2] * a[1]) * b[0] + (d[2] * a[0] - d[0] * a[2]) * b[1] +
-                     (d[0] * a[1] - d[1] * a[0]) * b[2];
-        signs[j] = det > bound ? 1 : det < -bound ? -1 : rbli_orient(points, from, to, v[j], v[n]);
+        const double *a = p[j], *b = p[j == 2 ? 0 : j + 1];
+        rbli_double2 det = (a[1] * b[2] - a[2] * b[1]) * d[0] + (a[2] * b[0] - a[0] * b[2]) * d[1] +
+                           (a[0] * b[1] - a[1] * b[0]) * d[2];
+        positive |= rbli_lane_bits2(det > bound) << 2 * j;
+        negative |= rbli_lane_bits2(det < -bound) << 2 * j;
     }
+    for (unsigned open = 63 & ~(positive | negative); open; open &= open - 1) {
+        int bit = __builtin_ctz(open), j = bit / 2;
+        positive |= (unsigned)(rbli_orient(points, from, to[bit % 2], v[j], v[j == 2 ? 0 : j + 1]) > 0)
+                    << bit;
+    }
+    return positive;
 }
 
 double rbli_crossing_parameter(

@@ -56,10 +56,10 @@ typedef struct rbli_orient_points {
 /// exact.
 int rbli_orient(const rbli_orient_points *points, int32_t a, int32_t b, int32_t c, int32_t d);
 
-/// rbli_orient(from, to, v[j], v[j + 1]) for the three edges of a triangle at once: on which side of the line
-/// from → to each passes.
-void rbli_orient_edges(
-    const rbli_orient_points *points, int32_t from, int32_t to, const int32_t v[3], int signs[3]);
+/// On which side of two lines from one point the three edges of a triangle pass. Bit 2j + i: whether
+/// rbli_orient(from, to[i], v[j], v[j + 1]) is positive.
+unsigned rbli_orient_two_lines(
+    const rbli_orient_points *points, int32_t from, const int32_t to[2], const int32_t v[3]);
 
 /// rbli_orient after a caller's own filter failed: goes to exact arithmetic at once.
 int rbli_orient_exact(const rbli_orient_points *points, int32_t a, int32_t b, int32_t c, int32_t d);
