@@ -16,8 +16,10 @@ enum {
     MOST_REGIONS = 64,
     MOST_LEVELS = 8,
     MOST_PASSES = 3,
-    FIRST_POINTS = 128,  /* one thread inserts them first */
     FEWEST_POINTS = 256, /* that several threads insert */
+    MOST_ALONE = 640,    /* as many points are not worth regions */
+    SIDE = 4,            /* directions are squares on the faces of a cube */
+    DIRECTIONS = 6 * SIDE * SIDE,
     POINTS_A_REGION = 64,
     TETRAHEDRA_A_POINT = 8, /* one more than a point of a random set needs */
     SAMPLES = 512,
@@ -43,9 +45,13 @@ typedef struct job {
     rbl_context *ctx;
     rbli_triangulation *t;
     rbli_inserter inserters[MOST_REGIONS + 1]; /* the first is alone, the others have regions */
-    int32_t *pending, *scratch;                /* [points] to be inserted, the lowest level first */
-    level levels[MOST_LEVELS];                 /* the lowest is the last */
-    int level_count;
+    int32_t *points;                           /* [points] in the order of insertion, extreme ones first */
+    size_t extreme_count;
+    int32_t *pending, *scratch; /* behind these, to be inserted, the lowest level first; as many */
+    size_t pending_count;
+    level levels[MOST_LEVELS]; /* the lowest is the last */
+    int level_count, workers;
+    size_t alone_count; /* pending points of no level, that one thread inserts first */
     const level *current;
     size_t first_count;               /* tetrahedra before all ranges of regions */
     size_t range_begin[MOST_REGIONS]; /* of the range that a region takes tetrahedra from */
@@ -62,6 +68,93 @@ static rbl_status insert_alone(job *j, const int32_t *points, size_t count)
         if (status != RBL_OK) return status;
     }
     return RBL_OK;
+}
+
+/* Extreme points */
+
+/// The point that lies farthest out in a direction.
+typedef struct extreme {
+    double distance2; /* of the middle; 0: there is none */
+    size_t index;     /* among the points in the order of insertion */
+} extreme;
+
+typedef struct extreme_job {
+    const job *j;
+    double middle[3];
+    extreme *found; /* [blocks][DIRECTIONS] */
+} extreme_job;
+
+static int direction_of(const double d[3])
+{
+    int axis = fabs(d[1]) > fabs(d[0]);
+    if (fabs(d[2]) > fabs(d[axis])) axis = 2;
+    double scale = SIDE / 2.0 / fabs(d[axis]);
+    int u = (int)(d[(axis + 1) % 3] * scale + SIDE / 2.0), v = (int)(d[(axis + 2) % 3] * scale + SIDE / 2.0);
+    return ((2 * axis + (d[axis] < 0)) * SIDE + (u < SIDE ? u : SIDE - 1)) * SIDE + (v < SIDE ? v : SIDE - 1);
+}
+
+static rbl_status extreme_range(
+    rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
+{
+    (void)ctx;
+    (void)worker;
+    const extreme_job *search = user;
+    extreme found[DIRECTIONS] = {{0}};
+    for (size_t i = begin; i < end; i++) {
+        const double *x = search->j->t->points[search->j->points[i]].x;
+        double d[3] = {x[0] - search->middle[0], x[1] - search->middle[1], x[2] - search->middle[2]},
+               distance2 = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
+        extreme *best = &found[distance2 > 0 ? direction_of(d) : 0];
+        if (distance2 > best->distance2) *best = (extreme){distance2, i};
+    }
+    memcpy(search->found + block * DIRECTIONS, found, sizeof found);
+    return RBL_OK;
+}
+
+static int compare_extremes(const void *a, const void *b)
+{
+    const extreme *x = a, *y = b;
+    return x->index < y->index ? -1 : x->index > y->index;
+}
+
+/// Moves points to the front, in their order.
+/// @param chosen  by index
+static void move_to_front(int32_t *points, const extreme chosen[DIRECTIONS], size_t count)
+{
+    int32_t moved[DIRECTIONS];
+    for (size_t i = 0; i < count; i++)
+        moved[i] = points[chosen[i].index];
+    for (size_t i = count; i-- > 0;) { /* those between this one and the one before it */
+        size_t first = i ? chosen[i - 1].index + 1 : 0;
+        memmove(points + first + count - i, points + first, (chosen[i].index - first) * sizeof *points);
+    }
+    memcpy(points, moved, count * sizeof *points);
+}
+
+/// Moves the points that lie farthest out in each of many directions to the front. Without them, regions begin with
+/// large tetrahedra at the hull that belong to two of them, and many points there fall into their spheres.
+static rbl_status move_extremes(job *j, size_t count)
+{
+    enum { LEAST_GRAIN = 1024, MOST_BLOCKS = 64 };
+    rbl_status status = RBL_OK;
+    extreme_job search = {.j = j};
+    size_t grain = count / MOST_BLOCKS > LEAST_GRAIN ? count / MOST_BLOCKS : LEAST_GRAIN,
+           blocks = (count + grain - 1) / grain, samples = count < SAMPLES ? count : SAMPLES;
+    for (size_t i = 0; i < samples; i++)
+        for (int k = 0; k < 3; k++)
+            search.middle[k] += j->t->points[j->points[i * (count / samples)]].x[k] / (double)samples;
+    RBL_TRY_ALLOC(search.found = rbli_alloc(j->ctx, blocks * DIRECTIONS, sizeof *search.found));
+    RBL_TRY(rbli_parallel_for(j->ctx, count, grain, extreme_range, &search));
+    for (size_t i = DIRECTIONS; i < blocks * DIRECTIONS; i++)
+        if (search.found[i].distance2 > search.found[i % DIRECTIONS].distance2)
+            search.found[i % DIRECTIONS] = search.found[i];
+    for (size_t i = 0; i < DIRECTIONS; i++)
+        if (search.found[i].distance2 > 0) search.found[j->extreme_count++] = search.found[i];
+    qsort(search.found, j->extreme_count, sizeof *search.found, compare_extremes);
+    move_to_front(j->points, search.found, j->extreme_count);
+done:
+    rbli_free(j->ctx, search.found);
+    return status;
 }
 
 /* Regions */
@@ -209,21 +302,35 @@ static size_t divide_points(job *j, level *l, size_t count, int regions, double 
     return l->start[0];
 }
 
-/// Divides pending points into levels. @return how many are left, that one thread inserts first
-static size_t make_levels(job *j, size_t count, int workers, int pass)
+/// Divides pending points into levels.
+static void make_levels(job *j, int pass)
 {
     const double shift = 0.07 * pass; /* what the pass before has left lies about its cuts */
     int avoided = -1;
+    size_t count = j->pending_count;
     for (j->level_count = 0; j->level_count < MOST_LEVELS && count >= FEWEST_POINTS; j->level_count++) {
         level *l = &j->levels[j->level_count];
         size_t regions = count / POINTS_A_REGION;
-        if (regions > (size_t)workers) regions = (size_t)workers;
+        if (regions > (size_t)j->workers) regions = (size_t)j->workers;
         size_t border = divide_points(j, l, count, (int)regions, shift, avoided);
         if (border > count - count / 4) break;
         avoided = l->tree.nodes[0].axis;
         count = border;
     }
-    return count;
+    j->alone_count = count;
+}
+
+/// Inserts the extreme points; divides the others meanwhile.
+static rbl_status begin_block(
+    rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
+{
+    (void)ctx;
+    (void)block;
+    (void)worker;
+    job *j = user;
+    rbl_status status = begin == 0 ? insert_alone(j, j->points + 1, j->extreme_count - 1) : RBL_OK;
+    if (end == 2) make_levels(j, 0);
+    return status;
 }
 
 /* Insertion into regions */
@@ -248,6 +355,7 @@ static rbl_status insert_region(
             if (!inserted) list[left++] = list[i];
         }
         j->left[r] = left;
+        if (j->current == j->levels) rbli_inserter_finish(in); /* here, where that is in the thread's cache */
     }
     return RBL_OK;
 }
@@ -322,24 +430,30 @@ done:
     return status;
 }
 
-/// Inserts the first `count` pending points with several threads.
-static rbl_status insert_together(job *j, size_t count, int workers)
+/// Inserts all points but the first with several threads.
+static rbl_status insert_together(job *j, size_t count)
 {
     rbl_status status = RBL_OK;
-    RBL_TRY_ALLOC(j->scratch = rbli_alloc(j->ctx, count, sizeof *j->scratch));
+    RBL_TRY(move_extremes(j, count));
+    j->pending = j->points + j->extreme_count;
+    j->pending_count = count - j->extreme_count;
+    RBL_TRY_ALLOC(j->scratch = rbli_alloc(j->ctx, j->pending_count, sizeof *j->scratch));
     RBL_TRY_ALLOC(j->t->region = rbli_alloc(j->ctx, j->t->point_count, 1));
-    for (int pass = 0; pass < MOST_PASSES && count >= FEWEST_POINTS; pass++) {
-        size_t first = make_levels(j, count, workers, pass), left = 0;
-        RBL_TRY(insert_alone(j, j->pending, first));
+    RBL_TRY(rbli_inserter_start(&j->inserters[0], j->points[0]));
+    RBL_TRY(rbli_parallel_for(j->ctx, 2, 1, begin_block, j));
+    for (int pass = 0; pass < MOST_PASSES && j->pending_count >= FEWEST_POINTS; pass++) {
+        size_t left = 0;
+        if (pass) make_levels(j, pass);
+        RBL_TRY(insert_alone(j, j->pending, j->alone_count));
         if (!pass) {
             j->first_count = j->inserters[0].next;
-            RBL_TRY(take_ranges(j, (size_t)j->levels[0].tree.region_count, count / (size_t)workers));
+            RBL_TRY(take_ranges(j, (size_t)j->levels[0].tree.region_count, count / (size_t)j->workers));
         }
         for (int i = j->level_count; i-- > 0;)
             RBL_TRY(insert_level(j, &j->levels[i], &left));
-        count = left;
+        j->pending_count = left;
     }
-    RBL_TRY(insert_alone(j, j->pending, count));
+    RBL_TRY(insert_alone(j, j->pending, j->pending_count));
 done:
     return status;
 }
@@ -347,24 +461,23 @@ done:
 rbl_status rbli_insert_all(rbl_context *ctx, rbli_triangulation *t, const int32_t *order)
 {
     rbl_status status = RBL_OK;
-    int workers = rbli_core_count(ctx) < MOST_REGIONS ? rbli_core_count(ctx) : MOST_REGIONS;
-    size_t count = t->point_count - GHOSTS, alone = count;
+    size_t count = t->point_count - GHOSTS;
     job *j = rbli_calloc(ctx, 1, sizeof *j);
     RBL_TRY_ALLOC(j);
     j->ctx = ctx;
     j->t = t;
-    if (workers > 1 && count >= FIRST_POINTS + 2 * FEWEST_POINTS) alone = FIRST_POINTS;
+    j->workers = rbli_core_count(ctx) < MOST_REGIONS ? rbli_core_count(ctx) : MOST_REGIONS;
     for (int i = 0; i < MOST_REGIONS + 1; i++)
         j->inserters[i] = (rbli_inserter){.ctx = ctx, .t = t, .alone = i == 0, .last = -1};
-    RBL_TRY_ALLOC(j->pending = rbli_alloc(ctx, count, sizeof *j->pending));
+    RBL_TRY_ALLOC(j->points = rbli_alloc(ctx, count, sizeof *j->points));
     for (size_t i = 0; i < count; i++)
-        j->pending[i] = GHOSTS + order[i];
+        j->points[i] = GHOSTS + order[i];
     RBL_TRY(rbli_triangulation_reserve(ctx, t, (TETRAHEDRA_A_POINT + 1) * count + 64));
-    RBL_TRY(rbli_inserter_start(&j->inserters[0], j->pending[0]));
-    RBL_TRY(insert_alone(j, j->pending + 1, alone - 1));
-    if (alone < count) {
-        memmove(j->pending, j->pending + alone, (count - alone) * sizeof *j->pending);
-        RBL_TRY(insert_together(j, count - alone, workers));
+    if (j->workers > 1 && count > MOST_ALONE) {
+        RBL_TRY(insert_together(j, count));
+    } else {
+        RBL_TRY(rbli_inserter_start(&j->inserters[0], j->points[0]));
+        RBL_TRY(insert_alone(j, j->points + 1, count - 1));
     }
     for (int i = 0; i < MOST_REGIONS + 1; i++)
         rbli_inserter_finish(&j->inserters[i]);
@@ -372,7 +485,7 @@ done:
     for (int i = 0; j && i < MOST_REGIONS + 1; i++)
         rbli_inserter_free(ctx, &j->inserters[i]);
     if (j) {
-        rbli_free(ctx, j->pending);
+        rbli_free(ctx, j->points);
         rbli_free(ctx, j->scratch);
     }
     rbli_free(ctx, j);
