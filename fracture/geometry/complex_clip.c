@@ -4,6 +4,7 @@
 
 #include "fracture/geometry/complex_edit.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "fracture/base/threads.h"
@@ -26,6 +27,8 @@ typedef struct work_facet {
     uint8_t walls; /* of its vertices, together */
 } work_facet;
 
+enum { BORDER = 1 << 6 };
+
 typedef struct clipper {
     rbl_context *ctx;
     rbli_cell_complex *k;
@@ -35,8 +38,8 @@ typedef struct clipper {
     double wall, tolerance;
     RBLI_ARRAY(uint8_t) walls; /* per vertex, a bit for each wall: not strictly inside of it */
     RBLI_ARRAY(int8_t) sign; /* per vertex of the facets at the wall: −1 inside, 0 on the wall, 1 outside */
-    uint8_t *facet_walls;    /* [facet_count] */
-    uint8_t *
+    uint8_t *facet_walls;    /* [facet_count]; BORDER: of a cell that is not wholly inside */
+    atomic_uchar *
         border_cell; /* [1 + cell_count] whether a cell is not wholly inside the box; of −1 first: so it is */
     crossing *table;
     size_t mask, crossing_count;
@@ -368,32 +371,40 @@ static rbl_status vertex_walls(
     return RBL_OK;
 }
 
+/// Finds the walls of facets and marks the cells that are not wholly inside the box.
 static rbl_status facet_walls(
     rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
 {
+    enum {
+        TOGETHER = 8
+    }; /* facets; most often all are inside, and their vertices are looked at in one loop */
     (void)ctx;
     (void)block;
     (void)worker;
     clipper *c = user;
     const rbli_cell_complex *k = c->k;
-    for (size_t f = begin; f < end; f++)
-        c->facet_walls[f] = walls_of_loop(
-            c, k->facet_vertices + k->facet_start[f], (size_t)(k->facet_start[f + 1] - k->facet_start[f]));
+    for (size_t first = begin, past; first < end; first = past) {
+        past = end - first < TOGETHER ? end : first + TOGETHER;
+        const int32_t *start = k->facet_start;
+        bool any =
+            walls_of_loop(c, k->facet_vertices + start[first], (size_t)(start[past] - start[first])) != 0;
+        for (size_t f = first; f < past; f++) {
+            c->facet_walls[f] =
+                any ? walls_of_loop(c, k->facet_vertices + start[f], (size_t)(start[f + 1] - start[f])) : 0;
+            for (int side = 0; side < 2 && c->facet_walls[f]; side++)
+                atomic_store_explicit(&c->border_cell[1 + k->facet_cells[f][side]], 1, memory_order_relaxed);
+        }
+    }
     return RBL_OK;
 }
 
-/// Marks the cells that are not wholly inside the box.
 static rbl_status find_border(clipper *c)
 {
     enum { VERTICES = 4096, FACETS = 4096 };
-    const rbli_cell_complex *k = c->k;
     rbl_status status = RBL_OK;
-    RBL_TRY(rbli_parallel_for(c->ctx, k->vertex_count, VERTICES, vertex_walls, c));
-    RBL_TRY(rbli_parallel_for(c->ctx, k->facet_count, FACETS, facet_walls, c));
-    c->border_cell[0] = 1;
-    for (size_t f = 0; f < k->facet_count; f++)
-        for (int side = 0; side < 2 && c->facet_walls[f]; side++)
-            c->border_cell[1 + k->facet_cells[f][side]] = 1;
+    atomic_store_explicit(&c->border_cell[0], 1, memory_order_relaxed);
+    RBL_TRY(rbli_parallel_for(c->ctx, c->k->vertex_count, VERTICES, vertex_walls, c));
+    RBL_TRY(rbli_parallel_for(c->ctx, c->k->facet_count, FACETS, facet_walls, c));
 done:
     return status;
 }
@@ -425,22 +436,20 @@ typedef struct split_job {
 
 enum { SPLIT_GRAIN = 4096 };
 
-static bool is_border_facet(const clipper *c, size_t f)
-{
-    const int32_t *cells = c->k->facet_cells[f];
-    return c->border_cell[1 + cells[0]] | c->border_cell[1 + cells[1]];
-}
-
 static rbl_status count_split(
     rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
 {
     (void)ctx;
     (void)worker;
     const split_job *job = user;
-    const rbli_cell_complex *k = job->c->k;
+    const clipper *c = job->c;
+    const rbli_cell_complex *k = c->k;
     facet_count border = {0, 0};
     for (size_t f = begin; f < end; f++) { /* no branches to foresee */
-        size_t at_wall = is_border_facet(job->c, f);
+        const atomic_uchar *cell = c->border_cell + 1;
+        size_t at_wall = atomic_load_explicit(&cell[k->facet_cells[f][0]], memory_order_relaxed) |
+                         atomic_load_explicit(&cell[k->facet_cells[f][1]], memory_order_relaxed);
+        c->facet_walls[f] |= (uint8_t)(at_wall * BORDER);
         border.facets += at_wall;
         border.entries += (size_t)(k->facet_start[f + 1] - k->facet_start[f]) & -at_wall;
     }
@@ -450,7 +459,7 @@ static rbl_status count_split(
     return RBL_OK;
 }
 
-static rbl_status write_split(
+static rbl_status write_border(
     rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
 {
     (void)ctx;
@@ -458,32 +467,76 @@ static rbl_status write_split(
     const split_job *job = user;
     clipper *c = job->c;
     const rbli_cell_complex *k = c->k;
-    rbli_facet_list *list = job->list;
-    facet_count inner = job->inner[block], border = job->border[block];
+    facet_count before = job->border[block];
     for (size_t f = begin; f < end; f++) {
+        if (!(c->facet_walls[f] & BORDER)) continue;
         const int32_t *loop = k->facet_vertices + k->facet_start[f];
         int32_t count = k->facet_start[f + 1] - k->facet_start[f];
-        bool at_wall = is_border_facet(c, f);
-        facet_count *before = at_wall ? &border : &inner;
-        int32_t *to = at_wall ? c->pool.data : list->vertices.data;
         for (int32_t i = 0; i < count; i++)
-            to[before->entries + (size_t)i] = loop[i];
-        if (at_wall) {
-            c->work.data[before->facets] = (work_facet){(int32_t)before->entries, count,
-                {k->facet_cells[f][0], k->facet_cells[f][1]}, k->facet_origin[f], c->facet_walls[f]};
-        } else {
-            list->start.data[before->facets] = (int32_t)before->entries;
-            memcpy(list->cells.data + 2 * before->facets, k->facet_cells[f], sizeof k->facet_cells[f]);
-            list->origin.data[before->facets] = k->facet_origin[f];
-        }
-        before->facets++;
-        before->entries += (size_t)count;
+            c->pool.data[before.entries + (size_t)i] = loop[i];
+        c->work.data[before.facets++] =
+            (work_facet){(int32_t)before.entries, count, {k->facet_cells[f][0], k->facet_cells[f][1]},
+                k->facet_origin[f], (uint8_t)(c->facet_walls[f] & ~BORDER)};
+        before.entries += (size_t)count;
     }
     return RBL_OK;
 }
 
-/// Puts the facets of cells that are not wholly inside among the work, the others into an empty list with room for all.
-static rbl_status take_border(clipper *c, rbli_facet_list *list)
+/// Writes the inner facets of a block of SPLIT_GRAIN. Another thread writes to the clipper meanwhile: pointers are taken
+/// from there once.
+static void write_inner(const split_job *job, size_t block)
+{
+    const rbli_cell_complex *k = job->c->k;
+    const uint8_t *walls = job->c->facet_walls;
+    const int32_t *start = k->facet_start, *vertices = k->facet_vertices, *origin = k->facet_origin;
+    const int32_t(*cells)[2] = (const int32_t(*)[2])k->facet_cells;
+    size_t begin = block * SPLIT_GRAIN, rest = k->facet_count - begin, at = job->inner[block].facets,
+           entry = job->inner[block].entries;
+    rbli_facet_list to = *job->list;
+    for (size_t f = begin; f < begin + (rest < SPLIT_GRAIN ? rest : SPLIT_GRAIN); f++) {
+        if (walls[f] & BORDER) continue;
+        to.start.data[at] = (int32_t)entry;
+        for (int32_t i = start[f]; i < start[f + 1]; i++)
+            to.vertices.data[entry++] = vertices[i];
+        memcpy(to.cells.data + 2 * at, cells[f], sizeof cells[f]);
+        to.origin.data[at++] = origin[f];
+    }
+}
+
+/// Clips what is to be worked on at one wall after the other.
+static rbl_status clip_walls(clipper *c)
+{
+    rbl_status status = RBL_OK;
+    for (int wall = 0; wall < 6 && status == RBL_OK; wall++) {
+        c->axis = wall / 2;
+        c->side = wall % 2;
+        c->wall = c->side ? c->box_max[c->axis] : c->box_min[c->axis];
+        status = clip_wall(c);
+    }
+    return status;
+}
+
+/// The first block: clips, on one thread. Another one: writes the inner facets of the block of SPLIT_GRAIN before it.
+static rbl_status clip_or_write(
+    rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
+{
+    (void)end;
+    (void)worker;
+    const split_job *job = user;
+    if (begin > 0) {
+        write_inner(job, block - 1);
+        return RBL_OK;
+    }
+    clipper *c = job->c;
+    rbl_context *outer = c->ctx;
+    c->ctx = ctx;
+    rbl_status status = clip_walls(c);
+    c->ctx = outer;
+    return status;
+}
+
+/// Clips the facets of cells that are not wholly inside; puts the others into an empty list with room for all.
+static rbl_status clip_border(clipper *c, rbli_facet_list *list)
 {
     rbl_status status = RBL_OK;
     const rbli_cell_complex *k = c->k;
@@ -499,9 +552,10 @@ static rbl_status take_border(clipper *c, rbli_facet_list *list)
     RBL_TRY(rbli_array_reserve(c->ctx, &list->vertices, inner.entries + border.entries));
     RBL_TRY(rbli_array_reserve(c->ctx, &list->cells, 2 * count));
     RBL_TRY(rbli_array_reserve(c->ctx, &list->origin, count));
-    RBL_TRY(rbli_parallel_for(c->ctx, count, SPLIT_GRAIN, write_split, &job));
+    RBL_TRY(rbli_parallel_for(c->ctx, count, SPLIT_GRAIN, write_border, &job));
     c->pool.count = border.entries;
     c->work.count = border.facets;
+    RBL_TRY(rbli_parallel_for(c->ctx, 1 + block_count, 1, clip_or_write, &job));
     list->start.data[inner.facets] = (int32_t)inner.entries;
     list->start.count = inner.facets + 1;
     list->vertices.count = inner.entries;
@@ -598,14 +652,8 @@ rbl_status rbli_complex_clip(rbl_context *ctx, rbli_cell_complex *complex, const
     RBL_TRY(rbli_array_reserve(ctx, &c.walls, complex->vertex_count));
     c.sign.count = c.walls.count = complex->vertex_count;
     RBL_TRY(find_border(&c));
-    RBL_TRY(take_border(&c, &list));
+    RBL_TRY(clip_border(&c, &list));
     if (inner_count) *inner_count = list.origin.count;
-    for (int wall = 0; wall < 6; wall++) {
-        c.axis = wall / 2;
-        c.side = wall % 2;
-        c.wall = c.side ? box_max[c.axis] : box_min[c.axis];
-        RBL_TRY(clip_wall(&c));
-    }
     RBL_TRY(return_work(&c, &list));
     RBL_TRY(rbli_facet_list_move(ctx, &list, complex));
 done:
