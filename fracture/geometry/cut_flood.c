@@ -465,17 +465,15 @@ static rbl_status cut_leaf(rbl_context *ctx, const flood *f, worker_scratch *w, 
 {
     rbl_status status = RBL_OK;
     const cut_tree *tree = &f->state->mesh.open;
-    size_t begin = w->stack.count, end = (leaf + 1) * CUT_LEAF_TRIANGLES;
-    prefetch_leaf(f->state, leaf * CUT_LEAF_TRIANGLES, end);
-    for (size_t first = leaf * CUT_LEAF_TRIANGLES; first < end && first < tree->count; first += 4) {
-        size_t met[4], triangles = tree->count - first < 4 ? tree->count - first : 4;
-        cut_lanes lanes = cut_lanes_of_triangles(f->state, tree->order + first, triangles);
-        RBL_TRY(cut_sift(ctx, f->state->complex.boxes, &lanes, &w->stack, list_start, count, met));
-        for (size_t i = 0; i < triangles; i++)
-            RBL_TRY(cut_one_triangle(
-                ctx, f, w, out, tree->order[first + i], w->stack.data + begin + i * count, met[i]));
-        w->stack.count = begin;
-    }
+    size_t begin = w->stack.count, first = leaf * CUT_LEAF_TRIANGLES, met[CUT_LANES];
+    if (first >= tree->count) return RBL_OK;
+    size_t triangles = tree->count - first < CUT_LEAF_TRIANGLES ? tree->count - first : CUT_LEAF_TRIANGLES;
+    prefetch_leaf(f->state, first, first + CUT_LEAF_TRIANGLES);
+    cut_lanes lanes = cut_lanes_of_triangles(f->state, tree->order + first, triangles);
+    RBL_TRY(cut_sift(ctx, f->state->complex.boxes, &lanes, &w->stack, list_start, count, met));
+    for (size_t i = 0, start = begin; i < triangles; start += met[i++])
+        RBL_TRY(cut_one_triangle(ctx, f, w, out, tree->order[first + i], w->stack.data + start, met[i]));
+    w->stack.count = begin;
 done:
     return status;
 }
@@ -489,10 +487,10 @@ static rbl_status descend(rbl_context *ctx, const flood *f, worker_scratch *w, o
         return cut_leaf(ctx, f, w, out, node - state->mesh.open.leaf_count, list_start, count);
     if (rbli_cancelled(ctx)) return RBL_ERR_CANCELLED;
     cut_lanes lanes = cut_lanes_below(&state->mesh.open, node, state->mesh.open.leaf_count);
-    size_t begin = w->stack.count, met[4];
+    size_t begin = w->stack.count, met[CUT_LANES];
     RBL_TRY(cut_sift(ctx, state->complex.boxes, &lanes, &w->stack, list_start, count, met));
-    for (size_t i = 0; i < lanes.count; i++)
-        if (met[i] > 0) RBL_TRY(descend(ctx, f, w, out, lanes.first + i, begin + i * count, met[i]));
+    for (size_t i = 0, start = begin; i < lanes.count; start += met[i++])
+        if (met[i] > 0) RBL_TRY(descend(ctx, f, w, out, lanes.first + i, start, met[i]));
     w->stack.count = begin;
 done:
     return status;

@@ -12,85 +12,134 @@ enum {
 /// an order in space; one that is not has groups of one facet.
 static const float CLOSE_TOGETHER = 0.75f;
 
+static void set_lane(cut_lanes *lanes, size_t lane, int axis, float low, float high)
+{
+    float middle = 0.5f * (low + high);
+    lanes->low[axis][lane] = low;
+    lanes->high[axis][lane] = high;
+    lanes->middle[axis][lane] = middle;
+    lanes->half[axis][lane] = high - middle;
+}
+
 static cut_lanes take_lanes(const cut_tree *tree, size_t first, size_t count)
 {
-    cut_lanes lanes = {.first = first, .count = count};
-    for (int axis = 0; axis < 3; axis++) {
-        lanes.low[axis] = cut_four(0x1p100f); /* free lanes meet nothing */
-        lanes.high[axis] = cut_four(-0x1p100f);
-        for (size_t i = 0; i < count; i++) {
-            lanes.low[axis][i] = tree->boxes[first + i][axis];
-            lanes.high[axis][i] = tree->boxes[first + i][axis + 3];
-        }
-        lanes.middle[axis] = 0.5f * (lanes.low[axis] + lanes.high[axis]);
-        lanes.half[axis] = lanes.high[axis] - lanes.middle[axis];
-    }
+    cut_lanes lanes;
+    lanes.first = first;
+    lanes.count = count;
+    for (int axis = 0; axis < 3; axis++)
+        for (size_t i = 0; i < CUT_LANES; i++)
+            if (i < count)
+                set_lane(&lanes, i, axis, tree->boxes[first + i][axis], tree->boxes[first + i][axis + 3]);
+            else
+                set_lane(&lanes, i, axis, 0x1p100f, -0x1p100f);
     return lanes;
 }
 
 cut_lanes cut_lanes_below(const cut_tree *tree, size_t node, size_t last)
 {
-    return 2 * node < last ? take_lanes(tree, 4 * node, 4) : take_lanes(tree, 2 * node, 2);
+    size_t levels = 0; /* that are left */
+    while (node << levels < last)
+        levels++;
+    levels = levels == 4 ? 2 : levels > 3 ? 3 : levels;
+    return take_lanes(tree, node << levels, (size_t)1 << levels);
 }
 
-static inline cut_floats magnitude(cut_floats x)
-{
-    return (cut_floats)((cut_flags)x & (cut_flags){INT32_MAX, INT32_MAX, INT32_MAX, INT32_MAX});
-}
+typedef float float_lanes __attribute__((vector_size(4 * CUT_LANES)));
+typedef int32_t flag_lanes __attribute__((vector_size(4 * CUT_LANES)));
 
-/// Which lanes a facet's box and slab meet.
-static inline int lanes_met(const cut_lanes *lanes, const cut_k_box *k)
-{
-    cut_flags apart = {0};
-    cut_floats height = cut_four(-k->middle), reach = cut_four(k->reach);
-    for (int axis = 0; axis < 3; axis++) {
-        cut_floats normal = cut_four(k->normal[axis]);
-        apart |= (lanes->low[axis] > k->high[axis]) | (lanes->high[axis] < k->low[axis]);
-        height += normal * lanes->middle[axis];
-        reach += magnitude(normal) * lanes->half[axis];
-    }
-    return 15 ^ cut_flag_bits(apart | (magnitude(height) > reach));
-}
+/// An entry of a list and the lanes that it meets, a bit each.
+typedef struct lane_hits {
+    int32_t index, bits;
+} lane_hits;
 
-rbl_status cut_sift(rbl_context *ctx, const cut_k_box *boxes, const cut_lanes *lanes, cut_index_list *stack,
-    size_t list_start, size_t count, size_t met[4])
+/// Tests a list's boxes and slabs. @param hits  [count] what meets any lane @return how many do
+static inline __attribute__((always_inline)) size_t test_list(
+    const cut_k_box *boxes, const cut_lanes *lanes, const int32_t *list, size_t count, lane_hits *hits)
 {
-    rbl_status status = rbli_array_reserve(ctx, stack, 4 * count);
-    if (status != RBL_OK) return status;
-    const int32_t *list = stack->data + list_start;
-    int32_t *out[4];
-    for (size_t lane = 0; lane < 4; lane++)
-        out[lane] = stack->data + stack->count + lane * count;
+    float_lanes low[3], high[3], middle[3], half[3];
+    memcpy(low, lanes->low, sizeof low);
+    memcpy(high, lanes->high, sizeof high);
+    memcpy(middle, lanes->middle, sizeof middle);
+    memcpy(half, lanes->half, sizeof half);
+    size_t hit_count = 0;
     for (size_t i = 0; i < count; i++) {
         __builtin_prefetch(&boxes[list[i + AHEAD < count ? i + AHEAD : i]]);
-        int hits = lanes_met(lanes, &boxes[list[i]]);
-        for (int lane = 0; lane < 4; lane++) {
-            *out[lane] = list[i];
-            out[lane] += hits >> lane & 1;
-        }
+        const cut_k_box *k = &boxes[list[i]];
+        float_lanes height =
+            k->normal[0] * middle[0] + k->normal[1] * middle[1] + k->normal[2] * middle[2] - k->middle;
+        float_lanes reach = fabsf(k->normal[0]) * half[0] + fabsf(k->normal[1]) * half[1] +
+                            fabsf(k->normal[2]) * half[2] + k->reach;
+        /* Signs of differences: compilers split comparisons of long vectors badly. */
+        flag_lanes apart = (flag_lanes)(reach - height) | (flag_lanes)(reach + height);
+        for (int axis = 0; axis < 3; axis++)
+            apart |= (flag_lanes)(k->high[axis] - low[axis]) | (flag_lanes)(high[axis] - k->low[axis]);
+        rbli_int4 halves[2];
+        memcpy(halves, &apart, sizeof halves);
+        int bits = 255 ^ (int)(rbli_lane_bits(halves[0]) | rbli_lane_bits(halves[1]) << 4);
+        hits[hit_count] = (lane_hits){list[i], bits};
+        hit_count += bits != 0;
     }
-    for (size_t lane = 0; lane < 4; lane++)
-        met[lane] = (size_t)(out[lane] - (stack->data + stack->count + lane * count));
-    stack->count += 4 * count;
+    return hit_count;
+}
+
+static size_t test_list_anywhere(
+    const cut_k_box *boxes, const cut_lanes *lanes, const int32_t *list, size_t count, lane_hits *hits)
+{
+    return test_list(boxes, lanes, list, count, hits);
+}
+
+#ifdef RBLI_AVX2
+RBLI_AVX2 static size_t test_list_avx2(
+    const cut_k_box *boxes, const cut_lanes *lanes, const int32_t *list, size_t count, lane_hits *hits)
+{
+    return test_list(boxes, lanes, list, count, hits);
+}
+#endif
+
+rbl_status cut_sift(rbl_context *ctx, const cut_k_box *boxes, const cut_lanes *lanes, cut_index_list *stack,
+    size_t list_start, size_t count, size_t met[CUT_LANES])
+{
+    rbl_status status = rbli_array_reserve(ctx, stack, (CUT_LANES + 2) * count + 1);
+    if (status != RBL_OK) return status;
+    const int32_t *list = stack->data + list_start;
+    int32_t *first = stack->data + stack->count,
+            *out[CUT_LANES]; /* `count` apart, until they are moved together */
+    lane_hits *hits = (lane_hits *)(first + CUT_LANES * count);
+    size_t hit_count;
+#ifdef RBLI_AVX2
+    if (rbli_has_avx2())
+        hit_count = test_list_avx2(boxes, lanes, list, count, hits);
+    else
+#endif
+        hit_count = test_list_anywhere(boxes, lanes, list, count, hits);
+    for (size_t lane = 0; lane < CUT_LANES; lane++)
+        out[lane] = first + lane * count;
+    for (size_t i = 0; i < hit_count; i++)
+        for (int lane = 0; lane < CUT_LANES; lane++) {
+            *out[lane] = hits[i].index;
+            out[lane] += hits[i].bits >> lane & 1;
+        }
+    for (size_t lane = 0; lane < CUT_LANES; lane++) {
+        met[lane] = (size_t)(out[lane] - (first + lane * count));
+        memmove(stack->data + stack->count, first + lane * count, met[lane] * sizeof *first);
+        stack->count += met[lane];
+    }
     return RBL_OK;
 }
 
-_Static_assert(CUT_LEAF_TRIANGLES % 4 == 0, "leaves are whole lanes");
+_Static_assert((int)CUT_LEAF_TRIANGLES == (int)CUT_LANES, "a leaf's triangles are sifted at once");
 cut_lanes cut_lanes_of_triangles(const cut_state *state, const int32_t *triangles, size_t count)
 {
-    cut_lanes lanes = {.count = count};
-    for (size_t i = 0; i < 4; i++) {
+    cut_lanes lanes;
+    lanes.first = 0;
+    lanes.count = count;
+    for (size_t i = 0; i < CUT_LANES; i++) {
         const int32_t *a = state->mesh_view->triangles[triangles[i < count ? i : 0]];
         for (int axis = 0; axis < 3; axis++) {
             double x = state->points[a[0]][axis], y = state->points[a[1]][axis],
                    z = state->points[a[2]][axis];
-            lanes.low[axis][i] = (float)cut_min(cut_min(x, y), z);
-            lanes.high[axis][i] = (float)cut_max(cut_max(x, y), z);
+            set_lane(&lanes, i, axis, (float)cut_min(cut_min(x, y), z), (float)cut_max(cut_max(x, y), z));
         }
-    }
-    for (int axis = 0; axis < 3; axis++) {
-        lanes.middle[axis] = 0.5f * (lanes.low[axis] + lanes.high[axis]);
-        lanes.half[axis] = lanes.high[axis] - lanes.middle[axis];
     }
     return lanes;
 }
@@ -147,11 +196,10 @@ static rbl_status sift_to_tasks(rbl_context *ctx, const cut_tasks *tasks, cut_in
         return RBL_OK;
     }
     cut_lanes lanes = cut_lanes_below(&tasks->state->mesh.open, node, tasks->first_node);
-    size_t begin = stack->count, met[4];
+    size_t begin = stack->count, met[CUT_LANES];
     RBL_TRY(cut_sift(ctx, out->boxes.data, &lanes, stack, list_start, count, met));
-    for (size_t i = 0; i < lanes.count; i++)
-        if (met[i] > 0)
-            RBL_TRY(sift_to_tasks(ctx, tasks, stack, out, lanes.first + i, begin + i * count, met[i]));
+    for (size_t i = 0, start = begin; i < lanes.count; start += met[i++])
+        if (met[i] > 0) RBL_TRY(sift_to_tasks(ctx, tasks, stack, out, lanes.first + i, start, met[i]));
     stack->count = begin;
 done:
     return status;
@@ -168,9 +216,9 @@ static rbl_status sift_block(rbl_context *ctx, size_t begin, size_t end, size_t 
     for (size_t i = begin; i < end; i++)
         if (state->complex.boxes[i].separates > 0)
             RBL_TRY(add_to_groups(ctx, out, (int32_t)i, &state->complex.boxes[i]));
-    size_t count = out->boxes.count, met[4];
+    size_t count = out->boxes.count, met[CUT_LANES];
     if (count == 0) return RBL_OK;
-    RBL_TRY(rbli_array_reserve(ctx, &stack, 4 * count));
+    RBL_TRY(rbli_array_reserve(ctx, &stack, count));
     RBL_TRY(rbli_array_reserve(ctx, &out->met, 2 * count));
     for (; stack.count < count; stack.count++)
         stack.data[stack.count] = (int32_t)stack.count;

@@ -6,24 +6,25 @@
 
 #include "fracture/geometry/cut_internal.h"
 
-enum { CUT_MOST_TASKS = 256 };
+enum {
+    CUT_MOST_TASKS = 256,
+    CUT_LANES = 8,
+};
 
-/// Nodes of the tree side by side: those two levels below a node, or one where no more are asked for.
+/// Nodes of the tree side by side, or triangles of a leaf. Lanes from `count` on are free: they meet nothing.
 typedef struct cut_lanes {
-    cut_floats low[3], high[3], middle[3], half[3];
+    float low[3][CUT_LANES], high[3][CUT_LANES], middle[3][CUT_LANES], half[3][CUT_LANES];
     size_t first; /* node of lane 0 */
     size_t count;
 } cut_lanes;
 
-/// The nodes two levels below a node, or one where that would be beyond `last`, the first node of the level where the
-/// descent ends.
+/// The nodes up to three levels below a node; `last` is the first node of the level where the descent ends.
 cut_lanes cut_lanes_below(const cut_tree *tree, size_t node, size_t last);
-/// The boxes of up to four mesh triangles.
+/// The boxes of up to CUT_LANES mesh triangles.
 cut_lanes cut_lanes_of_triangles(const cut_state *state, const int32_t *triangles, size_t count);
-/// Appends room for a list a lane, `count` apart, and fills them with what the lanes meet of a list on the stack.
-/// @param met  how many of each lane
+/// Appends what each lane meets of a list on the stack, lane by lane. @param met  how many of each lane
 rbl_status cut_sift(rbl_context *ctx, const cut_k_box *boxes, const cut_lanes *lanes, cut_index_list *stack,
-    size_t list_start, size_t count, size_t met[4]);
+    size_t list_start, size_t count, size_t met[CUT_LANES]);
 
 /// Facets that follow each other and lie close together.
 typedef struct cut_facet_group {

@@ -3,6 +3,7 @@
 
 /// Two or four numbers side by side, as processors work on them at once.
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 #ifdef __SSE2__
@@ -14,13 +15,22 @@ typedef int32_t rbli_int4 __attribute__((vector_size(16)));
 typedef double rbli_double2 __attribute__((vector_size(16)));
 typedef int64_t rbli_long2 __attribute__((vector_size(16)));
 
-/// Bit i: whether lane i of a comparison is true (−1, else 0).
+/// What the compiler may use in a function, and whether the processor has it. No results depend on it.
+#ifdef __x86_64__
+#define RBLI_AVX2 __attribute__((target("avx2")))
+static inline bool rbli_has_avx2(void)
+{
+    return __builtin_cpu_supports("avx2");
+}
+#endif
+
+/// Bit i: whether lane i is negative, as it is where a comparison is true.
 static inline unsigned rbli_lane_bits(rbli_int4 lanes)
 {
 #ifdef __SSE2__
     return (unsigned)_mm_movemask_ps((__m128)lanes);
 #else
-    return (unsigned)((lanes[0] & 1) | (lanes[1] & 2) | (lanes[2] & 4) | (lanes[3] & 8));
+    return (unsigned)((lanes[0] < 0) | (lanes[1] < 0) << 1 | (lanes[2] < 0) << 2 | (lanes[3] < 0) << 3);
 #endif
 }
 
@@ -30,7 +40,7 @@ static inline unsigned rbli_lane_bits2(rbli_long2 lanes)
 #ifdef __SSE2__
     return (unsigned)_mm_movemask_pd((__m128d)lanes);
 #else
-    return (unsigned)((lanes[0] & 1) | (lanes[1] & 2));
+    return (unsigned)((lanes[0] < 0) | (lanes[1] < 0) << 1);
 #endif
 }
 

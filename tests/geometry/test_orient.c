@@ -203,6 +203,27 @@ static void swapping_two_points_turns_the_sign(void **state)
     }
 }
 
+static void two_lines_are_judged_like_four_points(void **state)
+{
+    (void)state;
+    point_set set;
+    for (uint32_t seed = 1; seed <= 50000; seed++) {
+        rbli_rng rng = rbli_rng_make(seed, RBLI_RNG_TEST, 5);
+        make_degenerate(&set, &rng);
+        if (seed % 3 == 0) /* far from degenerate */
+            for (int i = 0; i < 8; i++)
+                for (int axis = 0; axis < 3; axis++)
+                    set.positions[i][axis] = nearbyint(0x1p40 * (rbli_rng_double(&rng) - 0.5));
+        const int32_t p[6] = {4, 0, 7, 2, 5, 1}, to[2] = {p[1], p[2]};
+        unsigned found = rbli_orient_two_lines(&set.points, p[0], to, p + 3);
+        for (int j = 0; j < 3; j++)
+            for (int i = 0; i < 2; i++) {
+                int sign = rbli_orient(&set.points, p[0], to[i], p[3 + j], p[3 + (j + 1) % 3]);
+                assert_int_equal(found >> (2 * j + i) & 1, sign > 0);
+            }
+    }
+}
+
 /// Five points in general position have an affine dependency whose signs are the orientations of fours: an
 /// answer that belongs to no real configuration shows as five equal alternating signs.
 static void five_points_give_consistent_answers(void **state)
@@ -275,6 +296,7 @@ int main(void)
         cmocka_unit_test(agrees_with_explicitly_moved_points),
         cmocka_unit_test(nearly_coplanar_points_are_decided_exactly),
         cmocka_unit_test(swapping_two_points_turns_the_sign),
+        cmocka_unit_test(two_lines_are_judged_like_four_points),
         cmocka_unit_test(five_points_give_consistent_answers),
         cmocka_unit_test(crossings_are_compared_exactly),
         cmocka_unit_test(the_grid_keeps_and_returns_coordinates),
