@@ -238,7 +238,8 @@ static inline int32_t edge_between(edge_table *table, cut_complex *k, int32_t u,
     int32_t edge = place < 4 ? bucket->edge[place] : find_further(table, k, low, high, fresh);
     k->edges[fresh][0] = k->first_point + low;
     k->edges[fresh][1] = k->first_point + high;
-    k->edge_count += edge == fresh;
+    /* The count must not wait for what the bucket gives back. */
+    k->edge_count += place < 4 ? known == 0 : edge == fresh;
     return edge;
 }
 
@@ -417,8 +418,9 @@ static rbl_status facet_block(
     rbl_status status = RBL_OK;
     cut_complex *k = &b->state->complex;
     int32_t edge = b->diagonal_start[block];
-    for (size_t f = begin; f < end && status == RBL_OK; f++)
+    for (size_t f = begin; f < end && status == RBL_OK; f++) {
         status = add_facet(ctx, b->state, &b->workers[worker], (int32_t)f, &edge);
+    }
     /* A loop that comes by a vertex twice may use one diagonal twice. */
     for (; edge < b->diagonal_start[block + 1] && status == RBL_OK; edge++)
         k->edges[edge][0] = k->edges[edge][1] = k->first_point;
