@@ -266,19 +266,32 @@ static void measure_ear(ring_vertex *ring, int32_t v)
 /// Corners of a ring that have less than this shape may lie on a line, up to rounding.
 static const double CONVEX_SHAPE = 1e-6;
 
-/// Whether a ring with measured ears is surely convex: it turns left everywhere and goes round once, so that x rises
-/// and falls once. No ear of it is blocked, whatever is clipped first.
-static bool is_convex(const ring_vertex *ring, int32_t start)
+/// Measures all ears. @param best  set to the best-shaped corner
+/// @return whether the ring is surely convex: it turns left everywhere and goes round once, so that x rises and falls
+/// once. No ear of it is blocked, whatever is clipped first.
+static bool measure_ring(ring_vertex *ring, int32_t start, int32_t *best)
 {
-    int turns = 0;
-    double lowest = INFINITY;
-    int32_t i = start;
+    int32_t v = start;
     do {
-        int32_t next = ring[i].next;
-        lowest = ring[i].shape < lowest ? ring[i].shape : lowest;
-        turns += (ring[ring[i].previous].x < ring[i].x) != (ring[i].x < ring[next].x);
-        i = next;
-    } while (i != start);
+        measure_side(ring, v);
+        v = ring[v].next;
+    } while (v != start);
+    int turns = 0;
+    double lowest = INFINITY, highest = -INFINITY;
+    const ring_vertex *before = &ring[ring[start].previous];
+    *best = start;
+    do {
+        ring_vertex *here = &ring[v], *next = &ring[here->next];
+        double longest = most(before->side, here->side, squared_distance(next, before));
+        double shape = longest > 0 ? area2(before, here, next) / longest : 0;
+        here->shape = shape;
+        lowest = shape < lowest ? shape : lowest;
+        *best = shape > highest ? v : *best;
+        highest = shape > highest ? shape : highest;
+        turns += (before->x < here->x) != (here->x < next->x);
+        before = here;
+        v = here->next;
+    } while (v != start);
     return lowest > CONVEX_SHAPE && turns == 2;
 }
 
@@ -316,13 +329,12 @@ static int32_t best_ear(const ring_vertex *ring, int32_t start)
 static void clip_small(clipper *c, int32_t start)
 {
     ring_vertex *ring = c->ring;
-    for (int32_t v = start, i = 0; c->alive > 3 && i < (int32_t)c->alive; i++, v = ring[v].next)
-        measure_side(ring, v);
-    for (int32_t v = start, i = 0; c->alive > 3 && i < (int32_t)c->alive; i++, v = ring[v].next)
-        measure_ear(ring, v);
-    bool convex = c->alive > 3 && is_convex(ring, start);
+    int32_t best = -1;
+    bool convex = c->alive > 3 && measure_ring(ring, start, &best);
     while (c->alive > 3) {
-        int32_t ear = convex ? best_corner(ring, start) : best_ear(ring, start), before = ring[ear].previous;
+        int32_t ear = !convex ? best_ear(ring, start) : best >= 0 ? best : best_corner(ring, start);
+        int32_t before = ring[ear].previous;
+        best = -1;
         start = ring[ear].next;
         clip(c, ear);
         if (c->alive == 3) break;
