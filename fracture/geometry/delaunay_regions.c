@@ -430,6 +430,12 @@ done:
     return status;
 }
 
+static int compare_places(const void *a, const void *b)
+{
+    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
 /// Inserts all points but the first with several threads.
 static rbl_status insert_together(job *j, size_t count)
 {
@@ -453,6 +459,7 @@ static rbl_status insert_together(job *j, size_t count)
             RBL_TRY(insert_level(j, &j->levels[i], &left));
         j->pending_count = left;
     }
+    qsort(j->pending, j->pending_count, sizeof *j->pending, compare_places); /* the next one is near */
     RBL_TRY(insert_alone(j, j->pending, j->pending_count));
 done:
     return status;
