@@ -115,7 +115,8 @@ rbl_status rbli_inserter_start(rbli_inserter *in, int32_t first)
 }
 
 /// Visibility walk to the tetrahedron that contains `p`; it ends because Delaunay triangulations are acyclic.
-/// −1 where it cannot go on inside the region. `last` becomes its end.
+/// `last` becomes its end. −1 where it cannot go on inside the region: `last` stays, since a walk may end in a part of
+/// the region that no other is reached from.
 static int32_t locate(rbli_inserter *in, const double p[3])
 {
     const rbli_triangulation *t = in->t;
@@ -135,10 +136,8 @@ static int32_t locate(rbli_inserter *in, const double p[3])
             else
                 outside = true;
         }
-        if (next < 0) {
-            in->last = current;
-            return outside ? -1 : current;
-        }
+        if (next < 0 && outside) return -1;
+        if (next < 0) return in->last = current;
         from = current;
         current = next;
     }
