@@ -286,6 +286,7 @@ static int index_of(const int32_t list[4], int32_t value)
 
 /// The facets of a run of tetrahedra: those of edges that no tetrahedron before the run has.
 typedef struct ring_block {
+    size_t begin, end; /* of the run */
     rbli_facet_list list;
     char apart[128]; /* no cache line is in two of them */
 } ring_block;
@@ -321,8 +322,10 @@ static bool collect_ring(const ring_job *job, size_t begin, size_t end, int32_t 
     return lowest;
 }
 
-static rbl_status ring_range(rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
+static rbl_status make_run(rbl_context *ctx, size_t first, size_t past, size_t block, int worker, void *user)
 {
+    (void)first;
+    (void)past;
     (void)worker;
     enum { AHEAD = 8 };
     rbl_status status = RBL_OK;
@@ -332,7 +335,8 @@ static rbl_status ring_range(rbl_context *ctx, size_t begin, size_t end, size_t 
     rbli_facet_list list = {0};
     RBLI_ARRAY(int32_t) ring = {0};
     RBL_TRY(rbli_array_reserve(ctx, &ring, 64));
-    size_t count = end - begin, facets = count + count / 4 + 64; /* by Euler, about edges */
+    size_t begin = job->blocks[block].begin, end = job->blocks[block].end, count = end - begin,
+           facets = count + count / 4 + 64; /* by Euler, about edges */
     RBL_TRY(rbli_array_reserve(ctx, &list.start, facets + 1));
     RBL_TRY(rbli_array_reserve(ctx, &list.cells, 2 * facets));
     RBL_TRY(rbli_array_reserve(ctx, &list.origin, facets));
@@ -418,17 +422,29 @@ done:
     return status;
 }
 
+/// Cuts tetrahedra into runs. Rings that reach into several are made by the first of these: the first runs are smaller,
+/// by about as much as the outside of a run is larger where there are fewer points.
+static void cut_runs(const voronoi *v, ring_block *blocks, size_t count)
+{
+    double all = (double)v->delaunay->tetrahedron_count, shift = lesser(0.5, 3 / cbrt((double)v->count));
+    for (size_t i = 1; i < count; i++) {
+        double part = (double)i / (double)count;
+        blocks[i].begin = blocks[i - 1].end = (size_t)(all * (part - shift * part * (1 - part)));
+    }
+    blocks[count - 1].end = v->delaunay->tetrahedron_count;
+}
+
 /// The facets of all runs, one after another. They do not depend on how tetrahedra are cut into runs, but an
 /// edge's ring is walked once for each run that has a part of it: one thread makes one run.
 static rbl_status make_facets(voronoi *v)
 {
     rbl_status status = RBL_OK;
-    size_t count = v->delaunay->tetrahedron_count, runs = (size_t)rbli_worker_count(v->ctx),
-           grain = (count + runs - 1) / runs;
+    size_t count = v->delaunay->tetrahedron_count, runs = (size_t)rbli_worker_count(v->ctx);
     ring_job job = {.v = v};
     RBL_TRY_ALLOC(job.done = rbli_calloc(v->ctx, count, 1));
     RBL_TRY_ALLOC(job.blocks = rbli_calloc(v->ctx, runs, sizeof *job.blocks));
-    RBL_TRY(rbli_parallel_for(v->ctx, count, grain, ring_range, &job));
+    cut_runs(v, job.blocks, runs);
+    RBL_TRY(rbli_parallel_for(v->ctx, runs, 1, make_run, &job));
     if (runs == 1)
         RBL_TRY(rbli_facet_list_move(v->ctx, &job.blocks[0].list, v->k));
     else
