@@ -375,13 +375,12 @@ static rbl_status vertex_walls(
 static rbl_status facet_walls(
     rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
 {
-    enum {
-        TOGETHER = 8
-    }; /* facets; most often all are inside, and their vertices are looked at in one loop */
+    enum { TOGETHER = 8 };
     (void)ctx;
     (void)block;
     (void)worker;
     clipper *c = user;
+    /* Most often several facets are inside: their vertices are looked at in one loop. */
     const rbli_cell_complex *k = c->k;
     for (size_t first = begin, past; first < end; first = past) {
         past = end - first < TOGETHER ? end : first + TOGETHER;

@@ -289,14 +289,13 @@ static bool is_touched(const contraction *c, size_t f)
 static rbl_status mark_touched(
     rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
 {
+    enum { TOGETHER = 32 };
     (void)ctx;
     (void)block;
     (void)worker;
-    enum {
-        TOGETHER = 32
-    }; /* facets; most often none is touched, and their vertices are looked at in one loop */
     contraction *c = user;
     const rbli_cell_complex *k = c->k;
+    /* Most often none of several facets is touched: their vertices are looked at in one loop. */
     for (size_t first = begin, past; first < end; first = past) {
         past = end - first < TOGETHER ? end : first + TOGETHER;
         uint8_t any = 0;
@@ -700,11 +699,9 @@ static rbl_status drop_straight_vertices(contraction *c, bool *changed)
         int32_t f = c->touched.data[t];
         for (int32_t i = k->facet_start[f]; i < k->facet_start[f + 1]; i++) {
             int32_t v = k->facet_vertices[i];
-            if (is_straight(c, pair[v], v)) {
-                any = true;
-            } else {
-                pair[v][0] = -1;
-            }
+            bool straight = is_straight(c, pair[v], v);
+            any |= straight;
+            if (!straight) pair[v][0] = -1;
         }
     }
     if (!any) goto done;

@@ -418,9 +418,8 @@ static rbl_status facet_block(
     rbl_status status = RBL_OK;
     cut_complex *k = &b->state->complex;
     int32_t edge = b->diagonal_start[block];
-    for (size_t f = begin; f < end && status == RBL_OK; f++) {
+    for (size_t f = begin; f < end && status == RBL_OK; f++)
         status = add_facet(ctx, b->state, &b->workers[worker], (int32_t)f, &edge);
-    }
     /* A loop that comes by a vertex twice may use one diagonal twice. */
     for (; edge < b->diagonal_start[block + 1] && status == RBL_OK; edge++)
         k->edges[edge][0] = k->edges[edge][1] = k->first_point;

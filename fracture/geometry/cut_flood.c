@@ -62,7 +62,7 @@ static rbl_status record_end(rbl_context *ctx, segment *s, int *found, bool star
     return RBL_OK;
 }
 
-/// A mesh triangle as the filters see it.
+/// A mesh triangle as predicates and filters want it.
 typedef struct mesh_triangle {
     const int32_t *v;
     cut_plane plane;

@@ -255,12 +255,16 @@ static void measure_side(ring_vertex *ring, int32_t v)
     ring[v].side = squared_distance(&ring[v], &ring[ring[v].next]);
 }
 
-/// As ear_shape does, by the sides that are known.
+/// As ear_shape does, of a corner between its neighbours, by the sides that are known.
+static inline double measure_corner(const ring_vertex *before, ring_vertex *here, const ring_vertex *next)
+{
+    double longest = most(before->side, here->side, squared_distance(next, before));
+    return here->shape = longest > 0 ? area2(before, here, next) / longest : 0;
+}
+
 static void measure_ear(ring_vertex *ring, int32_t v)
 {
-    const ring_vertex *a = &ring[ring[v].previous], *b = &ring[v], *c = &ring[b->next];
-    double longest = most(a->side, b->side, squared_distance(c, a));
-    ring[v].shape = longest > 0 ? area2(a, b, c) / longest : 0;
+    measure_corner(&ring[ring[v].previous], &ring[v], &ring[ring[v].next]);
 }
 
 /// Corners of a ring that have less than this shape may lie on a line, up to rounding.
@@ -282,9 +286,7 @@ static bool measure_ring(ring_vertex *ring, int32_t start, int32_t *best)
     *best = start;
     do {
         ring_vertex *here = &ring[v], *next = &ring[here->next];
-        double longest = most(before->side, here->side, squared_distance(next, before));
-        double shape = longest > 0 ? area2(before, here, next) / longest : 0;
-        here->shape = shape;
+        double shape = measure_corner(before, here, next);
         lowest = shape < lowest ? shape : lowest;
         *best = shape > highest ? v : *best;
         highest = shape > highest ? shape : highest;

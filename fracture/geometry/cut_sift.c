@@ -21,26 +21,34 @@ static void set_lane(cut_lanes *lanes, size_t lane, int axis, float low, float h
     lanes->half[axis][lane] = high - middle;
 }
 
+/// Makes the lanes that are left over meet nothing.
+static void free_lanes(cut_lanes *lanes)
+{
+    for (size_t i = lanes->count; i < CUT_LANES; i++)
+        for (int axis = 0; axis < 3; axis++)
+            set_lane(lanes, i, axis, 0x1p100f, -0x1p100f);
+}
+
 static cut_lanes take_lanes(const cut_tree *tree, size_t first, size_t count)
 {
     cut_lanes lanes;
     lanes.first = first;
     lanes.count = count;
-    for (int axis = 0; axis < 3; axis++)
-        for (size_t i = 0; i < CUT_LANES; i++)
-            if (i < count)
-                set_lane(&lanes, i, axis, tree->boxes[first + i][axis], tree->boxes[first + i][axis + 3]);
-            else
-                set_lane(&lanes, i, axis, 0x1p100f, -0x1p100f);
+    for (size_t i = 0; i < count; i++)
+        for (int axis = 0; axis < 3; axis++)
+            set_lane(&lanes, i, axis, tree->boxes[first + i][axis], tree->boxes[first + i][axis + 3]);
+    free_lanes(&lanes);
     return lanes;
 }
 
 cut_lanes cut_lanes_below(const cut_tree *tree, size_t node, size_t last)
 {
-    size_t levels = 0; /* that are left */
-    while (node << levels < last)
-        levels++;
-    levels = levels == 4 ? 2 : levels > 3 ? 3 : levels;
+    size_t left = 0, levels;
+    while (node << left < last)
+        left++;
+    levels = left == 4  ? 2
+             : left > 3 ? 3
+                        : left; /* of four, two and two: three and one would fill two lanes */
     return take_lanes(tree, node << levels, (size_t)1 << levels);
 }
 
@@ -133,14 +141,15 @@ cut_lanes cut_lanes_of_triangles(const cut_state *state, const int32_t *triangle
     cut_lanes lanes;
     lanes.first = 0;
     lanes.count = count;
-    for (size_t i = 0; i < CUT_LANES; i++) {
-        const int32_t *a = state->mesh_view->triangles[triangles[i < count ? i : 0]];
+    for (size_t i = 0; i < count; i++) {
+        const int32_t *a = state->mesh_view->triangles[triangles[i]];
         for (int axis = 0; axis < 3; axis++) {
             double x = state->points[a[0]][axis], y = state->points[a[1]][axis],
                    z = state->points[a[2]][axis];
             set_lane(&lanes, i, axis, (float)cut_min(cut_min(x, y), z), (float)cut_max(cut_max(x, y), z));
         }
     }
+    free_lanes(&lanes);
     return lanes;
 }
 
