@@ -67,15 +67,16 @@ char *rbli_format(rbl_context *ctx, const char *format, ...) RBL_PRINTF(2, 3); /
         size_t count, capacity;                                                                              \
     }
 
-/// Makes room for `extra` more elements; a status.
+/// Makes room for `extra` more elements; a status. (The arguments are evaluated more than once.)
 #define rbli_array_reserve(ctx, array, extra)                                                                \
-    rbli_array_reserve_(                                                                                     \
-        (ctx), (void **)&(array)->data, &(array)->capacity, (array)->count, (extra), sizeof *(array)->data)
+    ((array)->capacity - (array)->count >= (size_t)(extra)                                                   \
+            ? RBL_OK                                                                                         \
+            : rbli_array_reserve_((ctx), (void **)&(array)->data, &(array)->capacity, (array)->count,        \
+                  (extra), sizeof *(array)->data))
 /// Appends one value; a status.
 #define rbli_array_push(ctx, array, value)                                                                   \
-    ((array)->count < (array)->capacity || rbli_array_reserve((ctx), (array), 1) == RBL_OK                   \
-            ? ((array)->data[(array)->count++] = (value), RBL_OK)                                            \
-            : RBL_ERR_NO_MEMORY)
+    (rbli_array_reserve((ctx), (array), 1) == RBL_OK ? ((array)->data[(array)->count++] = (value), RBL_OK)   \
+                                                     : RBL_ERR_NO_MEMORY)
 rbl_status rbli_array_reserve_(
     rbl_context *ctx, void **data, size_t *capacity, size_t count, size_t extra, size_t element_bytes);
 
