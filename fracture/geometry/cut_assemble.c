@@ -3,6 +3,7 @@
 
 #include "fracture/geometry/cut_cell.h"
 #include "fracture/geometry/cut_contacts.h"
+#include "fracture/geometry/cut_inner.h"
 
 enum {
     CELL_GRAIN = 8,
@@ -24,6 +25,8 @@ typedef struct cell_output {
     cut_point_list positions;
     RBLI_ARRAY(cut_middle) middles; /* ends are vertices of the output */
     cut_triangle_list triangles;    /* vertices count within the piece */
+    cut_byte_list loops;            /* instead of triangles, of a cell inside the mesh */
+    size_t triangle_count;          /* of either */
     size_t weighted_count, film_count, negative_count, split_count;
     size_t first_piece, first_vertex, first_triangle, first_row; /* in the result */
 } cell_output;
@@ -104,10 +107,12 @@ static void share_kind(const sharing_job *job, size_t kind)
         for (int32_t i = 0; i < side_count; i++)
             if (caps[i / 2].count) start[cut_facet_cells(s, i / 2)[i % 2] + 2]++;
         make_starts(start, cells);
-        for (int32_t i = 0; i < side_count; i++)
-            if (caps[i / 2].count)
-                a->runs[start[cut_facet_cells(s, i / 2)[i % 2] + 1]++] =
-                    (cut_cap_run){2 * caps[i / 2].first + i % 2, caps[i / 2].count};
+        for (int32_t i = 0; i < side_count; i++) {
+            cut_cap_range range = caps[i / 2];
+            if (range.count == 0) continue;
+            a->runs[start[cut_facet_cells(s, i / 2)[i % 2] + 1]++] = (cut_cap_run){2 * range.first + i % 2,
+                i / 2, (uint32_t)range.count & INT32_MAX, cut_measure_of_caps(s, i / 2) != NULL};
+        }
     }
 }
 
@@ -241,7 +246,7 @@ static rbl_status store_triangles(rbl_context *ctx, assembly_worker *w, cell_out
     }
     for (size_t piece = 0; piece < c->pieces.count; piece++)
         w->start.data[piece + 1] = w->start.data[piece] + out->pieces.data[piece].triangle_count;
-    out->triangles.count = (size_t)w->start.data[c->pieces.count];
+    out->triangles.count = out->triangle_count = (size_t)w->start.data[c->pieces.count];
     for (size_t i = 0; i < c->triangles.count; i++) {
         const cut_cell_triangle *t = &c->triangles.data[i];
         int32_t piece = piece_of_triangle(c, t);
@@ -258,13 +263,14 @@ done:
 }
 
 /// Takes the arrays of a cell that is one piece; the cell gets those of the output to fill next.
-static void take_whole(cut_cell *c, cell_output *out)
+static void take_whole(cut_cell *c, cell_output *out, size_t triangle_count)
 {
     cut_index_list ids = out->vertex_ids;
     cut_point_list positions = out->positions;
     cut_triangle_list triangles = out->triangles;
     out->pieces.data[0].vertex_count = (int32_t)c->ids.count;
-    out->pieces.data[0].triangle_count = (int32_t)c->triangles.count;
+    out->pieces.data[0].triangle_count = (int32_t)triangle_count;
+    out->triangle_count = triangle_count;
     out->vertex_ids = c->ids;
     out->positions = c->positions;
     out->triangles = c->triangles;
@@ -279,17 +285,14 @@ static void store_cap_pieces(const assembly *a, const cut_items *items, const cu
     const cut_cell_triangle *triangle = c->triangles.data + c->cap_first;
     for (size_t i = 0; i < items->run_count; i++) {
         int32_t *piece = a->of_caps.cap_piece + items->runs[i].first;
-        for (int32_t cap = 0; cap < items->runs[i].count; cap++, triangle++)
+        for (int32_t cap = 0; cap < (int32_t)items->runs[i].count; cap++, triangle++)
             piece[2 * cap] = piece_of_vertex(c, c->kept.data[triangle->v[0]]);
     }
 }
 
-static rbl_status assemble_cell(
-    rbl_context *ctx, const assembly *a, assembly_worker *w, cell_output *out, int32_t number)
+static cut_items items_of(const assembly *a, int32_t cell)
 {
-    rbl_status status = RBL_OK;
-    cut_cell *c = &w->cell;
-    const int32_t *start[3] = {a->start[0] + number, a->start[1] + number, a->start[2] + number};
+    const int32_t *start[3] = {a->start[0] + cell, a->start[1] + cell, a->start[2] + cell};
     cut_items items = {.untouched = a->items[0] + start[0][0],
         .faces = a->items[1] + start[1][0],
         .runs = a->runs + start[2][0],
@@ -298,10 +301,21 @@ static rbl_status assemble_cell(
         .run_count = (size_t)(start[2][1] - start[2][0])};
     for (size_t i = 0; i < items.run_count; i++)
         items.cap_count += (size_t)items.runs[i].count;
+    return items;
+}
+
+static rbl_status assemble_cell(
+    rbl_context *ctx, const assembly *a, assembly_worker *w, cell_output *out, int32_t number)
+{
+    rbl_status status = RBL_OK;
+    cut_cell *c = &w->cell;
+    cut_items items = items_of(a, number);
     size_t total = items.untouched_count + items.face_count + items.cap_count;
+    bool inner;
     if (total == 0 || cut_is_dropped(a->state, number)) return RBL_OK;
     c->film_count = c->negative_count = c->split_count = 0;
-    RBL_TRY(cut_cell_build(ctx, a->state, &items, c));
+    RBL_TRY(cut_inner_build(ctx, a->state, &items, c, &out->loops, &inner));
+    if (!inner) RBL_TRY(cut_cell_build(ctx, a->state, &items, c));
     out->film_count = c->film_count;
     out->negative_count = c->negative_count;
     out->split_count = c->split_count;
@@ -317,7 +331,7 @@ static rbl_status assemble_cell(
         if (c->pieces.count > 1) RBL_TRY(store_triangles(ctx, w, out, false));
     } else if (c->whole) {
         out->weighted_count = items.face_count;
-        take_whole(c, out);
+        take_whole(c, out, inner ? items.cap_count : c->triangles.count);
     } else {
         RBL_TRY(store_vertices(ctx, w, out));
         RBL_TRY(store_triangles(ctx, w, out, true));
@@ -335,6 +349,7 @@ static inline __attribute__((always_inline)) void prefetch_caps(const assembly *
         const cut_facet_triangle *caps = cut_cap_at(a->state, a->runs[i].first / 2);
         __builtin_prefetch(caps);
         __builtin_prefetch(caps + a->runs[i].count - 1);
+        __builtin_prefetch(&a->state->complex.measures[a->runs[i].facet]);
     }
 }
 
@@ -430,7 +445,7 @@ static rbl_status place_wave(rbl_context *ctx, assembly *a, size_t count)
         b->first_row = r->origins.weights_count;
         r->piece_count += b->pieces.count;
         r->vertex_count += b->vertex_ids.count;
-        r->triangle_count += b->triangles.count;
+        r->triangle_count += b->triangle_count;
         r->origins.weights_count += b->weighted_count;
         r->film_count += b->film_count;
         r->negative_count += b->negative_count;
@@ -447,7 +462,7 @@ static rbl_status place_wave(rbl_context *ctx, assembly *a, size_t count)
 static void clear_output(cell_output *b)
 {
     b->pieces.count = b->vertex_ids.count = b->positions.count = 0;
-    b->middles.count = b->triangles.count = 0;
+    b->middles.count = b->triangles.count = b->loops.count = b->triangle_count = 0;
     b->weighted_count = b->film_count = b->negative_count = b->split_count = 0;
 }
 
@@ -478,8 +493,20 @@ static void write_triangles(const cut_state *s, const cell_output *b, const piec
     }
 }
 
-static void write_output(const cut_state *s, const cell_output *b, rbli_cut_result *r)
+/// The one piece of a cell inside the mesh.
+static void write_inner(const assembly *a, const cell_output *b, int32_t cell)
 {
+    rbli_cut_result *r = a->result;
+    const int32_t *start = a->start[2] + cell;
+    cut_inner_write(a->runs + start[0], (size_t)(start[1] - start[0]), b->loops.data,
+        (int32_t)b->first_vertex, r->triangles + b->first_triangle, r->origins.source + b->first_triangle,
+        r->origins.weights_index + b->first_triangle);
+}
+
+static void write_output(const assembly *a, const cell_output *b)
+{
+    const cut_state *s = a->state;
+    rbli_cut_result *r = a->result;
     if (b->pieces.count == 0) return;
     if (b->positions.count)
         memcpy(r->positions + b->first_vertex, b->positions.data, b->positions.count * sizeof(cut_point));
@@ -494,7 +521,10 @@ static void write_output(const cut_state *s, const cell_output *b, rbli_cut_resu
         r->piece_volume[b->first_piece + i] = piece->volume;
         r->vertex_start[b->first_piece + i] = (int32_t)(b->first_vertex + vertex);
         r->triangle_start[b->first_piece + i] = (int32_t)(b->first_triangle + triangle);
-        write_triangles(s, b, piece, vertex, triangle, &row, r);
+        if (b->loops.count && b->triangle_count)
+            write_inner(a, b, piece->cell);
+        else
+            write_triangles(s, b, piece, vertex, triangle, &row, r);
         vertex += (size_t)piece->vertex_count;
         triangle += (size_t)piece->triangle_count;
     }
@@ -508,7 +538,7 @@ static rbl_status write_block(
     (void)worker;
     const assembly *a = user;
     for (size_t i = begin; i < end; i++)
-        write_output(a->state, &a->outputs[i], a->result);
+        write_output(a, &a->outputs[i]);
     return RBL_OK;
 }
 
@@ -533,6 +563,7 @@ static void free_assembly(rbl_context *ctx, assembly *a)
         rbli_free(ctx, a->outputs[i].middles.data);
         rbli_free(ctx, a->outputs[i].positions.data);
         rbli_free(ctx, a->outputs[i].triangles.data);
+        rbli_free(ctx, a->outputs[i].loops.data);
     }
     rbli_free(ctx, a->workers);
     rbli_free(ctx, a->outputs);

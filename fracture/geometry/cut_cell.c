@@ -32,24 +32,23 @@ static void unite(int32_t *parent, const int32_t v[3])
 
 /// The lists of a cell while they grow, apart from it so that compilers keep them in registers.
 typedef struct gathering {
-    uint32_t *locals, stamp; /* shifted to its place */
-    uint32_t last;           /* the largest local number that there can be */
-    int32_t *ids, *parent;
+    cut_local_numbers numbers;
+    int32_t *parent;
     cut_cell_triangle *next;
-    size_t count, capacity; /* of vertices */
+    size_t capacity; /* for vertices */
 } gathering;
 
 /// Makes room for vertices in all their lists.
 static rbl_status reserve_vertices(rbl_context *ctx, cut_cell *c, gathering *g, size_t extra)
 {
     rbl_status status = RBL_OK;
-    c->ids.count = c->positions.count = c->part_of.count = g->count;
+    c->ids.count = c->positions.count = c->part_of.count = g->numbers.count;
     RBL_TRY(rbli_array_reserve(ctx, &c->ids, extra));
     RBL_TRY(rbli_array_reserve(ctx, &c->positions, extra));
     RBL_TRY(rbli_array_reserve(ctx, &c->part_of, extra));
-    g->ids = c->ids.data;
+    g->numbers.ids = c->ids.data;
     g->parent = c->part_of.data;
-    g->capacity = g->count + extra;
+    g->capacity = g->numbers.count + extra;
 done:
     return status;
 }
@@ -57,35 +56,30 @@ done:
 /// The local number of an arrangement vertex; there is room for a new one. For corners on the mesh: most are known.
 static inline int32_t local_of(gathering *g, int32_t id)
 {
-    uint32_t local = g->locals[id] ^ g->stamp;
-    if (local > g->last) {
-        local = (uint32_t)g->count++;
-        g->locals[id] = g->stamp | local;
-        g->ids[local] = id;
+    cut_local_numbers *n = &g->numbers;
+    uint32_t local = n->locals[id] ^ n->stamp;
+    if (local > n->last) {
+        local = (uint32_t)n->count++;
+        n->locals[id] = n->stamp | local;
+        n->ids[local] = id;
         g->parent[local] = (int32_t)local;
     }
     return (int32_t)local;
 }
 
-/// The same for corners of facets: whether they are new cannot be foretold, so nothing depends on that by a branch.
+/// The same for corners of facets.
 static inline int32_t local_of_facet(gathering *g, int32_t id)
 {
-    uint32_t stored = g->locals[id] ^ g->stamp;
-    bool known = stored <= g->last;
-    size_t count = g->count;
-    uint32_t local = known ? stored : (uint32_t)count;
-    g->locals[id] = g->stamp | local;
-    g->ids[count] = id;
+    size_t count = g->numbers.count;
     g->parent[count] = (int32_t)count;
-    g->count = count + !known;
-    return (int32_t)local;
+    return cut_local_of(&g->numbers, id);
 }
 
 /// Room for so many new vertices and the one that is written beyond.
 static inline rbl_status reserve_corners(rbl_context *ctx, cut_cell *c, gathering *g, size_t count)
 {
-    return g->capacity - g->count <= count ? reserve_vertices(ctx, c, g, g->capacity / 2 + count + 1)
-                                           : RBL_OK;
+    return g->capacity - g->numbers.count <= count ? reserve_vertices(ctx, c, g, g->capacity / 2 + count + 1)
+                                                   : RBL_OK;
 }
 
 /// Appends a triangle of local vertices and makes them one part, which they are already where that is said.
@@ -142,27 +136,25 @@ static inline void prefetch_corners(const cut_cell *c, const int32_t v[3])
         __builtin_prefetch(&c->locals[v[i]]);
 }
 
-/// Makes all arrangement vertices unknown to the cell. @param most  local vertices that there can be
-static void forget_locals(cut_cell *c, size_t most)
+cut_local_numbers cut_cell_begin(cut_cell *c, size_t most)
 {
     int bits = c->number_bits;
     while (most >> bits > 0)
         bits++;
     c->stamp++;
-    if (bits == c->number_bits && c->stamp >> (32 - bits) == 0) return;
-    memset(c->locals, 0, c->local_count * sizeof *c->locals);
-    c->number_bits = bits;
-    c->stamp = 1;
+    if (bits != c->number_bits || c->stamp >> (32 - bits) != 0) {
+        memset(c->locals, 0, c->local_count * sizeof *c->locals);
+        c->number_bits = bits;
+        c->stamp = 1;
+    }
+    return (cut_local_numbers){c->locals, c->stamp << bits, ((uint32_t)1 << bits) - 1, c->ids.data, 0};
 }
 
 static rbl_status gather(rbl_context *ctx, const cut_state *s, const cut_items *items, cut_cell *c)
 {
     rbl_status status = RBL_OK;
     size_t count = items->untouched_count + items->face_count + items->cap_count;
-    forget_locals(c, 3 * count < c->local_count ? 3 * count : c->local_count);
-    gathering g = {.locals = c->locals,
-        .stamp = c->stamp << c->number_bits,
-        .last = ((uint32_t)1 << c->number_bits) - 1};
+    gathering g = {.numbers = cut_cell_begin(c, 3 * count < c->local_count ? 3 * count : c->local_count)};
     c->triangles.count = c->middles.count = 0;
     RBL_TRY(rbli_array_reserve(ctx, &c->triangles, count));
     RBL_TRY(reserve_vertices(ctx, c, &g, count / 2 + 8)); /* what a closed surface has, and a little */
@@ -189,12 +181,13 @@ static rbl_status gather(rbl_context *ctx, const cut_state *s, const cut_items *
     for (size_t i = 0; i < items->run_count; i++)
         RBL_TRY(joined ? add_caps(ctx, s, c, &g, &items->runs[i], true)
                        : add_caps(ctx, s, c, &g, &items->runs[i], false));
-    if (joined) memset(g.parent, 0, g.count * sizeof *g.parent);
+    size_t vertex_count = g.numbers.count;
+    if (joined) memset(g.parent, 0, vertex_count * sizeof *g.parent);
     c->triangles.count = count;
-    c->ids.count = c->positions.count = c->part_of.count = g.count;
+    c->ids.count = c->positions.count = c->part_of.count = vertex_count;
     /* Apart from the above, so that many are on their way at once. */
-    for (size_t v = 0; v < g.count; v++)
-        memcpy(c->positions.data[v].at, cut_source(s, g.ids[v]), sizeof(double[3]));
+    for (size_t v = 0; v < vertex_count; v++)
+        memcpy(c->positions.data[v].at, cut_source(s, g.numbers.ids[v]), sizeof(double[3]));
 done:
     return status;
 }

@@ -20,6 +20,7 @@ typedef struct cut_point {
 /// Named so that what a cell found can be handed over as it is.
 typedef RBLI_ARRAY(cut_cell_triangle) cut_triangle_list;
 typedef RBLI_ARRAY(cut_point) cut_point_list;
+typedef RBLI_ARRAY(uint8_t) cut_byte_list;
 
 /// The middle of two local vertices.
 typedef struct cut_middle {
@@ -46,7 +47,9 @@ typedef struct cut_edge_slot {
 /// The caps of a facet as one of its cells has them.
 typedef struct cut_cap_run {
     int32_t first; /* 2 × the first cap + side; side 1 is the positive cell */
-    int32_t count;
+    int32_t facet;
+    uint32_t count : 31;
+    uint32_t measured : 1; /* all of a facet that has a measure */
 } cut_cap_run;
 
 /// What belongs to a cell.
@@ -88,6 +91,35 @@ void cut_cell_free(rbl_context *ctx, cut_cell *cell);
 
 /// Fills triangles, vertices, parts and pieces of a cell. An edge that would occur twice gets a middle point.
 rbl_status cut_cell_build(rbl_context *ctx, const cut_state *state, const cut_items *items, cut_cell *cell);
+
+/// Local numbers while they are given, apart from the cell so that compilers keep them in registers.
+typedef struct cut_local_numbers {
+    uint32_t *locals, stamp; /* shifted to its place */
+    uint32_t last;           /* the largest local number that there can be */
+    int32_t *ids;            /* [count], and room for one more than there will be */
+    size_t count;
+} cut_local_numbers;
+
+/// Makes all arrangement vertices unknown to the cell. @param most  local vertices that there can be
+cut_local_numbers cut_cell_begin(cut_cell *cell, size_t most);
+
+/// The local number of an arrangement vertex. Whether it is new cannot be foretold for corners of facets, so nothing
+/// depends on that by a branch.
+static inline int32_t cut_local_of(cut_local_numbers *numbers, int32_t id)
+{
+    uint32_t stored = numbers->locals[id] ^ numbers->stamp;
+    bool known = stored <= numbers->last;
+    size_t count = numbers->count;
+    uint32_t local = known ? stored : (uint32_t)count;
+    numbers->locals[id] = numbers->stamp | local;
+    numbers->ids[count] = id;
+    numbers->count = count + !known;
+    return (int32_t)local;
+}
+
+/// Whether a cell that is one part has a volume beyond doubt, so that nothing more need be measured: its triangles lie
+/// in a box of half size `reach` around its first vertex, whose place all of its vertices' places tell.
+bool cut_is_surely_piece(const cut_state *state, const cut_cell *cell, double volume, size_t triangle_count);
 
 /// A part of that: measures the parts of a cell that has been gathered, and numbers the pieces.
 rbl_status cut_cell_find_pieces(rbl_context *ctx, const cut_state *state, cut_cell *cell);

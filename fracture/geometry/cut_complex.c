@@ -9,7 +9,8 @@ static const double POOR_FAN = 1e-3;
 
 enum {
     FACET_GRAIN = 512,
-    LONG_LOOP = 16, /* corners; it pays to give a fan up early */
+    SURE_AREA = 1 << 13, /* so many grid steps high a triangle is no film */
+    LONG_LOOP = 16,      /* corners; it pays to give a fan up early */
 };
 
 /// A projected loop, twice one after another, and the squared lengths of its sides.
@@ -38,6 +39,7 @@ typedef struct builder {
     cut_state *state;
     facet_scratch *workers;
     int32_t *diagonal_start; /* [blocks of facets] their first flat edge */
+    double least_side;       /* squared grid steps: points this far apart differ in source coordinates, too */
 } builder;
 
 typedef rbli_double2 pair;
@@ -165,12 +167,14 @@ done:
 
 /// Chooses triangles for a facet: the fan whose lowest triangle is highest, or ears where no fan is good.
 /// @param apex  set to the fan's corner; `corners` are set instead of it where there are any
-static rbl_status triangulate_loop(
-    rbl_context *ctx, facet_scratch *w, const facet_loop *loop, const int32_t axes[2], int32_t *apex)
+/// @param height  set to the square of the height of the fan's lowest triangle, or less
+static rbl_status triangulate_loop(rbl_context *ctx, facet_scratch *w, const facet_loop *loop,
+    const int32_t axes[2], int32_t *apex, double *height)
 {
     rbl_status status = RBL_OK;
-    double height, size = 0, worst_shape = INFINITY;
+    double size = 0, worst_shape = INFINITY;
     *apex = 0;
+    *height = 0;
     w->corners.count = 0;
     if (loop->count == 3) return RBL_OK;
     for (int i = 0; i < 2; i++) {
@@ -178,8 +182,8 @@ static rbl_status triangulate_loop(
         size += extent * extent;
     }
     flat_loop flat = flatten_loop(loop, axes);
-    *apex = best_apex(&flat, &height);
-    bool good = height > 2 * POOR_FAN * POOR_FAN * size; /* a shape, squared, is height over side */
+    *apex = best_apex(&flat, height);
+    bool good = *height > 2 * POOR_FAN * POOR_FAN * size; /* a shape, squared, is height over side */
     for (int32_t i = *apex + 1; i + 1 < *apex + loop->count && !good; i++)
         worst_shape = cut_min(worst_shape, triangle_shape(&flat, *apex, i, i + 1));
     if (worst_shape < POOR_FAN) RBL_TRY(try_ears(ctx, w, &flat, worst_shape));
@@ -302,9 +306,9 @@ rbl_status cut_number_edges(rbl_context *ctx, cut_state *state)
     return number_edges(ctx, k);
 }
 
-static void fill_box(const facet_loop *l, const double normal[3], bool separates, cut_k_box *box)
+static void fill_box(
+    const facet_loop *l, const double normal[3], double length, bool separates, cut_k_box *box)
 {
-    double length = sqrt(normal[0] * normal[0] + normal[1] * normal[1] + normal[2] * normal[2]);
     box->separates = separates;
     for (int axis = 0; axis < 3; axis++) {
         box->low[axis] = (float)(l->low[axis] - fabs(l->low[axis]) * 0x1p-23);
@@ -331,6 +335,7 @@ typedef struct facet_writer {
     const int32_t *loop, *loop_edge;
     int32_t count, facet;
     int32_t first_diagonal, *edge_end;
+    bool distinct; /* no diagonal is asked for twice */
     cut_facet_triangle *next;
     int32_t (*next_edges)[3]; /* of it */
 } facet_writer;
@@ -342,9 +347,11 @@ static inline int32_t diagonal_of(const facet_writer *f, int32_t from, int32_t t
     int32_t u = f->k->first_point + f->loop[from], v = f->k->first_point + f->loop[to];
     int32_t low = u < v ? u : v, high = u < v ? v : u;
     int32_t edge = *f->edge_end - 1; /* the last one is the likeliest */
-    while (edge >= f->first_diagonal && (edges[edge][0] != low || edges[edge][1] != high))
-        edge--;
-    if (edge >= f->first_diagonal) return edge;
+    if (!f->distinct) {
+        while (edge >= f->first_diagonal && (edges[edge][0] != low || edges[edge][1] != high))
+            edge--;
+        if (edge >= f->first_diagonal) return edge;
+    }
     edge = (*f->edge_end)++;
     edges[edge][0] = low;
     edges[edge][1] = high;
@@ -382,26 +389,61 @@ static void write_ears(facet_writer *f, const int32_t *corners, size_t corner_co
     }
 }
 
+/// The squared length of the shortest side of a fan's triangles.
+static double shortest_side(const facet_loop *l, int32_t apex)
+{
+    const double *x = l->at[0], *y = l->at[1], *z = l->at[2];
+    double shortest = INFINITY;
+    for (int32_t i = apex; i < apex + l->count; i++) {
+        double side[3] = {x[i + 1] - x[i], y[i + 1] - y[i], z[i + 1] - z[i]};
+        double spoke[3] = {x[i + 1] - x[apex], y[i + 1] - y[apex], z[i + 1] - z[apex]};
+        shortest = cut_min(shortest, side[0] * side[0] + side[1] * side[1] + side[2] * side[2]);
+        if (i + 1 == apex + l->count) break;
+        shortest = cut_min(shortest, spoke[0] * spoke[0] + spoke[1] * spoke[1] + spoke[2] * spoke[2]);
+    }
+    return shortest;
+}
+
+/// @param length  of the normal. @param height  as of triangulate_loop
+static void measure_facet(const builder *b, const facet_loop *l, const double normal[3], double length,
+    int32_t apex, double height, cut_facet_measure *measure)
+{
+    double extent = 0;
+    for (int axis = 0; axis < 3; axis++)
+        extent = cut_max(extent, l->high[axis] - l->low[axis]);
+    bool sure = length > SURE_AREA * extent * (l->count - 2) &&
+                (height > b->least_side || shortest_side(l, apex) > b->least_side);
+    memcpy(measure->normal, normal, sizeof measure->normal);
+    if (sure) measure->area = 0.5 * length;
+}
+
 /// Writes a facet's triangles. Diagonals become flat edges from *edge_end on.
 static rbl_status add_facet(
-    rbl_context *ctx, cut_state *state, facet_scratch *w, int32_t facet, int32_t *edge_end)
+    rbl_context *ctx, const builder *b, facet_scratch *w, int32_t facet, int32_t *edge_end)
 {
     rbl_status status = RBL_OK;
+    cut_state *state = b->state;
     cut_complex *k = &state->complex;
     int32_t begin = k->source->facet_start[facet];
     int32_t count = k->source->facet_start[facet + 1] - begin;
     const int32_t *loop = k->source->facet_vertices + begin, *cells = k->source->facet_cells[facet];
     bool separates = cells[0] != cells[1];
     facet_loop points;
-    double normal[3];
+    double normal[3], length, height;
     int32_t apex;
+    k->measures[facet].area = 0;
     RBL_TRY(load_loop(ctx, state, w, loop, count, &points));
     loop_normal(&points, normal);
+    length = sqrt(normal[0] * normal[0] + normal[1] * normal[1] + normal[2] * normal[2]);
     cut_projection_axes(normal, k->facet_axes[facet]);
-    fill_box(&points, normal, separates, &k->boxes[facet]);
+    fill_box(&points, normal, length, separates, &k->boxes[facet]);
     if (!separates) return RBL_OK;
-    RBL_TRY(triangulate_loop(ctx, w, &points, k->facet_axes[facet], &apex));
-    facet_writer writer = {k, loop, k->loop_edge + begin, count, facet, *edge_end, edge_end,
+    RBL_TRY(triangulate_loop(ctx, w, &points, k->facet_axes[facet], &apex, &height));
+    if (w->corners.count == 0 && (count == 3 || k->source->convex)) /* otherwise facets may be bent */
+        measure_facet(b, &points, normal, length, apex, height, &k->measures[facet]);
+    bool distinct = w->corners.count == 0 &&
+                    height > 0; /* around the apex of such a fan corners lie in different directions */
+    facet_writer writer = {k, loop, k->loop_edge + begin, count, facet, *edge_end, edge_end, distinct,
         k->triangles + k->facet_triangle_start[facet], k->triangle_edges + k->facet_triangle_start[facet]};
     if (w->corners.count > 0)
         write_ears(&writer, w->corners.data, w->corners.count);
@@ -419,7 +461,7 @@ static rbl_status facet_block(
     cut_complex *k = &b->state->complex;
     int32_t edge = b->diagonal_start[block];
     for (size_t f = begin; f < end && status == RBL_OK; f++)
-        status = add_facet(ctx, b->state, &b->workers[worker], (int32_t)f, &edge);
+        status = add_facet(ctx, b, &b->workers[worker], (int32_t)f, &edge);
     /* A loop that comes by a vertex twice may use one diagonal twice. */
     for (; edge < b->diagonal_start[block + 1] && status == RBL_OK; edge++)
         k->edges[edge][0] = k->edges[edge][1] = k->first_point;
@@ -446,13 +488,24 @@ static void place_facets(builder *b)
     k->edge_count = (size_t)edge;
 }
 
+/// Eight grid steps or, where source coordinates are coarser than the grid, eight of their roundings; squared.
+static double least_side(const rbli_grid *grid)
+{
+    double far = 0;
+    for (int axis = 0; axis < 3; axis++)
+        far = cut_max(far, fabs(grid->center[axis]) * grid->inverse_step);
+    double steps = 8 * cut_max(1, (far + 0x1p47) * 0x1p-52);
+    return steps * steps;
+}
+
 rbl_status cut_prepare_complex(rbl_context *ctx, cut_state *state)
 {
     rbl_status status = RBL_OK;
     cut_complex *k = &state->complex;
     size_t facet_count = state->complex_view->facet_count, worker_count = (size_t)rbli_worker_count(ctx);
-    builder b = {.state = state};
+    builder b = {.state = state, .least_side = least_side(&state->grid)};
     RBL_TRY_ALLOC(k->boxes = rbli_alloc(ctx, facet_count, sizeof *k->boxes));
+    RBL_TRY_ALLOC(k->measures = rbli_alloc(ctx, facet_count, sizeof *k->measures));
     RBL_TRY_ALLOC(k->facet_axes = rbli_alloc(ctx, facet_count, sizeof *k->facet_axes));
     RBL_TRY_ALLOC(k->facet_triangle_start = rbli_alloc(ctx, facet_count + 1, sizeof(int32_t)));
     RBL_TRY_ALLOC(b.workers = rbli_calloc(ctx, worker_count, sizeof *b.workers));

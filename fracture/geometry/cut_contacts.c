@@ -105,6 +105,15 @@ static rbl_status list_facet_contacts(
                         : s->complex.triangle_count + s->made_cap_count - (size_t)range.first;
     bool whole = of->cell_whole[cells[0]] && of->cell_whole[cells[1]]; /* then all caps are alike */
     contact_sum sum = {-1, -1, 0, 0};
+    const cut_facet_measure *measure = whole ? cut_measure_of_caps(s, (int32_t)facet) : NULL;
+    if (measure) {
+        int32_t p = piece_of_cap(of, range.first, 0, cells[0]),
+                q = piece_of_cap(of, range.first, 1, cells[1]);
+        if (p < 0 || q < 0) return RBL_OK;
+        /* No film by far, whatever its reach. */
+        double area = measure->area * s->grid.step * s->grid.step;
+        return rbli_array_push(ctx, list, ((contact_sum){p < q ? p : q, p < q ? q : p, area, 0}));
+    }
     const cut_facet_triangle *before = NULL; /* that was measured */
     cap_spoke spoke = {0};
     for (int32_t i = 0; i < range.count; i++) {
@@ -119,10 +128,10 @@ static rbl_status list_facet_contacts(
             }
         }
         if ((size_t)i + AHEAD < beyond) __builtin_prefetch(cut_position(s, caps[i + AHEAD].v[2]));
-        cap_measure measure = measure_cap(s, &caps[i], before, &spoke);
+        cap_measure one = measure_cap(s, &caps[i], before, &spoke);
         before = &caps[i];
-        sum.area += measure.area;
-        sum.reach += measure.reach;
+        sum.area += one.area;
+        sum.reach += one.reach;
     }
     if (sum.piece_a >= 0) RBL_TRY(rbli_array_push(ctx, list, sum));
 done:

@@ -117,6 +117,14 @@ typedef struct cut_k_box {
     double offset, thickness; /* points of the facet have |normal·p − offset| ≤ thickness */
 } cut_k_box;
 
+/// What a facet gives to volumes and contacts where all of it lies inside the mesh.
+typedef struct cut_facet_measure {
+    double normal[3]; /* area normal of its loop, twice the area long, in squared grid steps */
+    double
+        area; /* 0: its triangles must be looked at one by one: they are no fan, two of their corners may be at
+                         one place in source coordinates, it may be a film, or bent */
+} cut_facet_measure;
+
 /// The complex, triangulated. Edges below real_edge_count belong to facet loops, the others are flat:
 /// diagonals.
 typedef struct cut_complex {
@@ -125,8 +133,9 @@ typedef struct cut_complex {
     cut_facet_triangle *triangles;
     int32_t (*triangle_edges)[3]; /* edge j of a triangle goes from v[j] to v[(j + 1) % 3] */
     size_t triangle_count;
-    cut_k_box *boxes;    /* [facet_count] */
-    int32_t (*edges)[2]; /* points, the smaller first */
+    cut_k_box *boxes;            /* [facet_count] */
+    cut_facet_measure *measures; /* [facet_count] */
+    int32_t (*edges)[2];         /* points, the smaller first */
     size_t edge_count, real_edge_count;
     int32_t *loop_edge;            /* [facet_start[facet_count]] edge from this loop vertex to the next */
     int32_t *facet_triangle_start; /* [facet_count + 1] */
@@ -301,6 +310,12 @@ static inline const cut_facet_triangle *cut_cap_at(const cut_state *state, int32
 static inline bool cut_is_dropped(const cut_state *state, int32_t cell)
 {
     return (size_t)cell >= state->complex_view->cell_count - state->dropped_cells;
+}
+/// What a facet gives whose caps are all of it; NULL: its caps are to be looked at one by one.
+static inline const cut_facet_measure *cut_measure_of_caps(const cut_state *state, int32_t facet)
+{
+    bool own = (size_t)state->facet_caps[facet].first < state->complex.triangle_count;
+    return own && state->complex.measures[facet].area > 0 ? &state->complex.measures[facet] : NULL;
 }
 /// Cells on the two sides of a facet.
 static inline const int32_t *cut_facet_cells(const cut_state *state, int32_t facet)

@@ -277,35 +277,38 @@ static void drop_hollow_pieces(cut_cell *c)
         if (c->parts.data[i].piece == -2) c->parts.data[i].owner = -1;
 }
 
+static double film_thickness(const cut_state *s)
+{
+    return CUT_FILM_STEPS * s->grid.step;
+}
+
 /// Limits of a part's volume below which it is a film; `area` and `noise` may be upper bounds.
 static double film_limit(double thinnest, double area, double noise)
 {
     return thinnest * (area + thinnest * thinnest) + 0x1p-48 * noise;
 }
 
-/// Whether the cell is one part whose volume is beyond doubt, so that nothing more need be measured: its
-/// triangles lie in a box of half size `reach` around the part's first vertex.
-static bool is_surely_one_piece(const cut_cell *c, double thinnest)
+bool cut_is_surely_piece(const cut_state *state, const cut_cell *c, double volume, size_t triangle_count)
 {
-    if (c->parts.count != 1) return false;
     const double *first = c->positions.data[0].at;
-    double along[3] = {0, 0, 0}, count = (double)c->triangles.count;
+    double along[3] = {0, 0, 0}, count = (double)triangle_count;
     for (size_t v = 0; v < c->positions.count; v++)
         for (int axis = 0; axis < 3; axis++)
             along[axis] = cut_max(along[axis], fabs(c->positions.data[v].at[axis] - first[axis]));
     double reach = largest_component(along);
-    return c->parts.data[0].volume >
-           2 * film_limit(thinnest, 8 * count * reach * reach, 4 * count * reach * reach * reach);
+    return volume > 2 * film_limit(film_thickness(state), 8 * count * reach * reach,
+                            4 * count * reach * reach * reach);
 }
 
 /// Leaves films out and gives cavities to the part around them.
 static rbl_status own_parts(rbl_context *ctx, const cut_state *s, cut_cell *c)
 {
     rbl_status status = RBL_OK;
-    double thinnest = CUT_FILM_STEPS * s->grid.step;
+    double thinnest = film_thickness(s);
     int32_t largest = -1;
     triangle_columns columns = {0};
-    if (is_surely_one_piece(c, thinnest)) return RBL_OK;
+    if (c->parts.count == 1 && cut_is_surely_piece(s, c, c->parts.data[0].volume, c->triangles.count))
+        return RBL_OK;
     measure_rounding(c);
     for (size_t i = 0; i < c->parts.count; i++) {
         cut_part *p = &c->parts.data[i];

@@ -24,7 +24,31 @@ static rbli_hash hash_result(const rbli_cut_result *r)
     return rbli_hasher_end(&hasher);
 }
 
-/// The short way through convex cells, taken or not, gives the same bytes; it must hold for any closed cell.
+/// Whether two numbers are alike up to rounding, of which both may have a size's worth.
+static bool alike(double a, double b, double size)
+{
+    return fabs(a - b) <= 0x1p-40 * (fabs(a) + fabs(b)) + 0x1p-60 * size;
+}
+
+/// Makes volumes and areas of one result those of another, which may be rounded otherwise.
+static void take_measures(const rbli_cut_result *from, rbli_cut_result *to)
+{
+    double volume = 0;
+    assert_int_equal(from->piece_count, to->piece_count);
+    assert_int_equal(from->contact_count, to->contact_count);
+    for (size_t p = 0; p < from->piece_count; p++)
+        volume += fabs(from->piece_volume[p]);
+    for (size_t p = 0; p < from->piece_count; p++) {
+        assert_true(alike(from->piece_volume[p], to->piece_volume[p], volume));
+        to->piece_volume[p] = from->piece_volume[p];
+    }
+    for (size_t c = 0; c < from->contact_count; c++) {
+        assert_true(alike(from->contacts[c].area, to->contacts[c].area, cbrt(volume) * cbrt(volume)));
+        to->contacts[c].area = from->contacts[c].area;
+    }
+}
+
+/// The short ways through convex cells, taken or not, give the same pieces; they must hold for any closed cell.
 static void check_without_short_ways(
     rbl_context *ctx, const rbli_mesh_view *view, const rbli_cell_complex *k, const rbli_cut_result *result)
 {
@@ -32,6 +56,7 @@ static void check_without_short_ways(
     rbli_cut_result *again = NULL;
     plain.convex = !k->convex && k->cell_count > 0;
     assert_ok(ctx, rbli_cut(ctx, view, &plain, NULL, &again));
+    take_measures(result, again);
     assert_true(rbli_hash_equal(hash_result(result), hash_result(again)));
     rbli_cut_result_destroy(ctx, again);
 }
@@ -451,6 +476,93 @@ static void shuffled_triangles_give_the_same_pieces(void **state)
     finish_context(ctx);
 }
 
+/// Voronoi cells of random sites, the second half of them next to one of the first half.
+static rbli_cell_complex *random_cells(
+    rbl_context *ctx, const test_mesh *mesh, double offset, double near, uint32_t seed)
+{
+    enum { COUNT = 400 };
+    static double sites[COUNT][3];
+    rbli_rng rng = rbli_rng_make(seed, RBLI_RNG_TEST, 7);
+    for (int i = 0; i < COUNT; i++)
+        for (int axis = 0; axis < 3; axis++)
+            sites[i][axis] = i < COUNT / 2 || near == 0
+                                 ? offset + 3 * rbli_rng_double(&rng)
+                                 : sites[i - COUNT / 2][axis] + near * (2 * rbli_rng_double(&rng) - 1);
+    return make_voronoi(ctx, mesh, (const double(*)[3])sites, COUNT);
+}
+
+/// With coordinates as coarse as they get far from the origin, and facets of all widths.
+static void cells_inside_come_out_whole(void **state)
+{
+    (void)state;
+    static const double offsets[] = {0, 1e3, 1e5}, nears[] = {0, 1e-2, 1e-5, 1e-7};
+    for (uint32_t seed = 0; seed < 12; seed++) {
+        rbl_context *ctx = make_context(1);
+        double at = offsets[seed % 3], volume = 0;
+        test_mesh mesh = make_box(at, at, at, at + 3, at + 3, at + 3);
+        rbli_cell_complex *k = random_cells(ctx, &mesh, at, nears[seed / 3], seed);
+        rbli_cut_result *r = cut_checked(ctx, &mesh, k, true, "cells inside", seed);
+        for (size_t p = 0; p < r->piece_count; p++)
+            volume += r->piece_volume[p];
+        assert_true(fabs(volume - 27) <= 27 * (1e-12 + at * 1e-15));
+        rbli_cut_result_destroy(ctx, r);
+        rbli_cell_complex_destroy(ctx, k);
+        free_mesh(&mesh);
+        finish_context(ctx);
+    }
+}
+
+/// Whether a facet touches the walls of a box from 0 to 3.
+static bool is_near_walls(const rbli_cell_complex *k, int32_t facet)
+{
+    for (int32_t i = k->facet_start[facet]; i < k->facet_start[facet + 1]; i++)
+        for (int axis = 0; axis < 3; axis++) {
+            double x = k->vertices[k->facet_vertices[i]][axis];
+            if (x < 0.1 || x > 2.9) return true;
+        }
+    return false;
+}
+
+/// Facets that turn the wrong way or join cells that do not meet there, none of them near the mesh.
+static void cells_that_are_not_closed_are_refused(void **state)
+{
+    (void)state;
+    for (int kind = 0; kind < 2; kind++) {
+        rbl_context *ctx = make_context(1);
+        test_mesh mesh = make_box(0, 0, 0, 3, 3, 3);
+        rbli_cell_complex *k = random_cells(ctx, &mesh, 0, 0, 1);
+        rbli_mesh_view view = view_of(&mesh);
+        rbli_cut_result *r = NULL;
+        bool *at_walls = calloc(k->cell_count, 1);
+        int32_t facet = 0, inner = -1;
+        for (size_t f = 0; f < k->facet_count; f++)
+            for (int side = 0; side < 2 && is_near_walls(k, (int32_t)f); side++)
+                if (k->facet_cells[f][side] >= 0) at_walls[k->facet_cells[f][side]] = true;
+        for (size_t f = 0; f < k->facet_count; f++) {
+            const int32_t *cells = k->facet_cells[f];
+            if (cells[0] < 0 || cells[1] < 0 || at_walls[cells[0]] || at_walls[cells[1]]) continue;
+            if (inner < 0) facet = (int32_t)f, inner = cells[0];
+            if (cells[0] != k->facet_cells[facet][0] && cells[1] != k->facet_cells[facet][0])
+                inner = cells[0];
+        }
+        assert_true(inner >= 0 && inner != k->facet_cells[facet][0]);
+        int32_t *loop = k->facet_vertices + k->facet_start[facet];
+        int32_t last = k->facet_start[facet + 1] - k->facet_start[facet] - 1;
+        for (int32_t i = 0; kind == 0 && i < last - i; i++) {
+            int32_t moved = loop[i];
+            loop[i] = loop[last - i];
+            loop[last - i] = moved;
+        }
+        if (kind == 1) k->facet_cells[facet][0] = inner;
+        assert_int_equal(rbli_cut(ctx, &view, k, NULL, &r), RBL_ERR_INTERNAL);
+        assert_null(r);
+        free(at_walls);
+        rbli_cell_complex_destroy(ctx, k);
+        free_mesh(&mesh);
+        finish_context(ctx);
+    }
+}
+
 static void random_points_lie_in_the_piece_of_their_nearest_site(void **state)
 {
     (void)state;
@@ -688,6 +800,8 @@ int main(void)
         cmocka_unit_test(shells_that_nothing_crosses_find_their_cell),
         cmocka_unit_test(windings_other_than_one_stay_closed),
         cmocka_unit_test(every_failed_allocation_is_reported_and_leaves_nothing),
+        cmocka_unit_test(cells_inside_come_out_whole),
+        cmocka_unit_test(cells_that_are_not_closed_are_refused),
         cmocka_unit_test(random_points_lie_in_the_piece_of_their_nearest_site),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
