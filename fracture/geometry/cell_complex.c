@@ -3,7 +3,6 @@
 #include "fracture/geometry/complex_edit.h"
 
 #include <math.h>
-#include <stdatomic.h>
 
 #include "fracture/base/threads.h"
 
@@ -278,30 +277,41 @@ rbl_status rbli_facet_list_move(rbl_context *ctx, rbli_facet_list *list, rbli_ce
 
 /* Packing */
 
-enum { PACK_GRAIN = 8192 };
+enum { PACK_GRAIN = 8192, APART_BYTES = 128 };
 
 typedef struct pack_job {
     rbli_cell_complex *k;
-    atomic_uchar *vertex_used, *cell_used; /* by vertex, by cell */
-    int32_t *vertex, *cell;                /* new numbers of those used */
-    double (*vertices)[3];                 /* those used */
-    size_t *before; /* [blocks of PACK_GRAIN vertices] used ones of the blocks before */
+    uint8_t *used; /* by worker, so that no line is written by two; each by vertex, then by cell */
+    size_t stride; /* bytes of a worker */
+    int workers;
+    int32_t *vertex, *cell; /* new numbers of those used */
+    double (*vertices)[3];  /* those used */
+    size_t *before;         /* [blocks of PACK_GRAIN vertices] used ones of the blocks before */
 } pack_job;
 
 static rbl_status mark_used(rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
 {
     (void)ctx;
     (void)block;
-    (void)worker;
     const pack_job *job = user;
     const rbli_cell_complex *k = job->k;
+    uint8_t *vertex_used = job->used + (size_t)worker * job->stride,
+            *cell_used = vertex_used + k->vertex_count;
     for (int32_t i = k->facet_start[begin]; i < k->facet_start[end]; i++)
-        atomic_store_explicit(&job->vertex_used[k->facet_vertices[i]], 1, memory_order_relaxed);
+        vertex_used[k->facet_vertices[i]] = 1;
     for (size_t f = begin; f < end; f++)
         for (int side = 0; side < 2; side++)
-            if (k->facet_cells[f][side] >= 0)
-                atomic_store_explicit(&job->cell_used[k->facet_cells[f][side]], 1, memory_order_relaxed);
+            if (k->facet_cells[f][side] >= 0) cell_used[k->facet_cells[f][side]] = 1;
     return RBL_OK;
+}
+
+/// Whether any worker marked a vertex or, behind those, a cell.
+static inline uint8_t is_used(const pack_job *job, size_t item)
+{
+    uint8_t used = 0;
+    for (int w = 0; w < job->workers; w++)
+        used |= job->used[(size_t)w * job->stride + item];
+    return used;
 }
 
 static rbl_status count_used(rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
@@ -311,7 +321,7 @@ static rbl_status count_used(rbl_context *ctx, size_t begin, size_t end, size_t 
     const pack_job *job = user;
     size_t used = 0;
     for (size_t v = begin; v < end; v++)
-        used += atomic_load_explicit(&job->vertex_used[v], memory_order_relaxed);
+        used += is_used(job, v);
     job->before[block] = used;
     return RBL_OK;
 }
@@ -323,7 +333,7 @@ static rbl_status move_used(rbl_context *ctx, size_t begin, size_t end, size_t b
     const pack_job *job = user;
     size_t at = job->before[block];
     for (size_t v = begin; v < end; v++) {
-        if (!atomic_load_explicit(&job->vertex_used[v], memory_order_relaxed)) continue;
+        if (!is_used(job, v)) continue;
         memcpy(job->vertices[at], job->k->vertices[v], sizeof job->vertices[at]);
         job->vertex[v] = (int32_t)at++;
     }
@@ -350,7 +360,7 @@ static size_t pack_cells(const pack_job *job)
     rbli_cell_complex *k = job->k;
     size_t cells = 0;
     for (size_t c = 0; c < k->cell_count; c++) {
-        if (!job->cell_used[c]) continue;
+        if (!is_used(job, k->vertex_count + c)) continue;
         k->cell_site[cells] = k->cell_site[c];
         if (k->cell_point) memmove(k->cell_point[cells], k->cell_point[c], sizeof k->cell_point[c]);
         job->cell[c] = (int32_t)cells++;
@@ -363,8 +373,9 @@ rbl_status rbli_complex_pack(rbl_context *ctx, rbli_cell_complex *k)
     rbl_status status = RBL_OK;
     pack_job job = {.k = k};
     size_t count = k->vertex_count, blocks = (count + PACK_GRAIN - 1) / PACK_GRAIN, vertices = 0;
-    RBL_TRY_ALLOC(job.vertex_used = rbli_calloc(ctx, count, 1));
-    RBL_TRY_ALLOC(job.cell_used = rbli_calloc(ctx, k->cell_count, 1));
+    job.workers = rbli_worker_count(ctx);
+    job.stride = (count + k->cell_count + APART_BYTES) / APART_BYTES * APART_BYTES;
+    RBL_TRY_ALLOC(job.used = rbli_calloc(ctx, job.stride, (size_t)job.workers));
     RBL_TRY_ALLOC(job.vertex = rbli_alloc(ctx, count, sizeof *job.vertex));
     RBL_TRY_ALLOC(job.cell = rbli_alloc(ctx, k->cell_count, sizeof *job.cell));
     RBL_TRY_ALLOC(job.before = rbli_alloc(ctx, blocks, sizeof *job.before));
@@ -387,8 +398,7 @@ rbl_status rbli_complex_pack(rbl_context *ctx, rbli_cell_complex *k)
 done:
     rbli_free(ctx, job.vertices);
     rbli_free(ctx, job.before);
-    rbli_free(ctx, job.vertex_used);
-    rbli_free(ctx, job.cell_used);
+    rbli_free(ctx, job.used);
     rbli_free(ctx, job.vertex);
     rbli_free(ctx, job.cell);
     return status;

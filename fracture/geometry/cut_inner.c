@@ -17,13 +17,12 @@ static inline size_t count_bits(uint64_t x)
     return (x * 0x0101010101010101u) >> 56;
 }
 
-/// Notes a loop of local vertices. @param positive  they turn clockwise for this cell
-static inline void note_loop(vertex_row *rows, const uint8_t *loop, int32_t count, bool positive)
+/// Notes a loop of local vertices. @param all  their bits. @param positive  they turn clockwise for this cell
+static inline void note_loop(
+    vertex_row *rows, const uint8_t *loop, int32_t count, uint64_t all, bool positive)
 {
-    uint64_t all = 0, before = rows[loop[count - 1]].bit;
     vertex_row *last = &rows[loop[count - 1]], *row = &rows[loop[0]];
-    for (int32_t i = 0; i < count; i++)
-        all |= rows[loop[i]].bit;
+    uint64_t before = last->bit;
     for (int32_t i = 1; i < count; i++) {
         vertex_row *next = &rows[loop[i]];
         row->half_edges[positive] |= next->bit;
@@ -90,10 +89,13 @@ static size_t number_loops(const cut_state *s, const cut_items *items, cut_cell 
         loop[later] = (uint8_t)cut_local_of(&numbers, cap->v[later]);
         for (int32_t j = 3; j < n; j++)
             loop[j] = (uint8_t)cut_local_of(&numbers, (++cap)->v[2]);
-        for (int32_t j = 0; j < n; j++)
-            __builtin_prefetch(s->complex_sources[numbers.ids[loop[j]] - s->complex.first_point]);
         if (numbers.count > CUT_INNER_VERTICES) return 0;
-        note_loop(rows, loop, n, positive);
+        uint64_t all = 0;
+        for (int32_t j = 0; j < n; j++) {
+            all |= rows[loop[j]].bit;
+            __builtin_prefetch(s->complex_sources[numbers.ids[loop[j]] - s->complex.first_point]);
+        }
+        note_loop(rows, loop, n, all, positive);
         pairs += (size_t)n * (size_t)(n - 2);
         loop += n;
     }
