@@ -29,12 +29,13 @@ def parse(text):
     return machine, rows
 
 
-def run_bench(build, name, **options):
-    """Runs bench_NAME with --key value options. @return as parse"""
+def run_bench(build, name, cores=None, **options):
+    """Runs bench_NAME with --key value options. @param cores  the only ones that it may use. @return as parse"""
     command = [os.path.join(build, "tools", "bench", "bench_" + name)]
     for key, value in options.items():
         command += ["--" + key, str(value)]
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+    keep = (lambda: os.sched_setaffinity(0, cores)) if cores else None
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, preexec_fn=keep)
     if done.returncode:
         sys.exit(f"error: {' '.join(command)} failed")
     return parse(done.stdout)
