@@ -3,6 +3,7 @@
 #include "fracture/geometry/complex_edit.h"
 
 #include <math.h>
+#include <stdatomic.h>
 
 #include "fracture/base/threads.h"
 
@@ -277,13 +278,14 @@ rbl_status rbli_facet_list_move(rbl_context *ctx, rbli_facet_list *list, rbli_ce
 
 /* Packing */
 
-enum { PACK_GRAIN = 8192, APART_BYTES = 128 };
+enum { PACK_GRAIN = 8192, MOST_MARKERS = 8, APART_BYTES = 128 };
 
 typedef struct pack_job {
     rbli_cell_complex *k;
-    uint8_t *used; /* by worker, so that no line is written by two; each by vertex, then by cell */
-    size_t stride; /* bytes of a worker */
-    int workers;
+    atomic_uchar
+        *used;     /* a list for each worker, so that few lines are written by two; by vertex, then by cell */
+    size_t stride; /* bytes of a list */
+    int lists;
     int32_t *vertex, *cell; /* new numbers of those used */
     double (*vertices)[3];  /* those used */
     size_t *before;         /* [blocks of PACK_GRAIN vertices] used ones of the blocks before */
@@ -295,13 +297,14 @@ static rbl_status mark_used(rbl_context *ctx, size_t begin, size_t end, size_t b
     (void)block;
     const pack_job *job = user;
     const rbli_cell_complex *k = job->k;
-    uint8_t *vertex_used = job->used + (size_t)worker * job->stride,
-            *cell_used = vertex_used + k->vertex_count;
+    atomic_uchar *vertex_used = job->used + (size_t)(worker % job->lists) * job->stride,
+                 *cell_used = vertex_used + k->vertex_count;
     for (int32_t i = k->facet_start[begin]; i < k->facet_start[end]; i++)
-        vertex_used[k->facet_vertices[i]] = 1;
+        atomic_store_explicit(&vertex_used[k->facet_vertices[i]], 1, memory_order_relaxed);
     for (size_t f = begin; f < end; f++)
         for (int side = 0; side < 2; side++)
-            if (k->facet_cells[f][side] >= 0) cell_used[k->facet_cells[f][side]] = 1;
+            if (k->facet_cells[f][side] >= 0)
+                atomic_store_explicit(&cell_used[k->facet_cells[f][side]], 1, memory_order_relaxed);
     return RBL_OK;
 }
 
@@ -309,8 +312,8 @@ static rbl_status mark_used(rbl_context *ctx, size_t begin, size_t end, size_t b
 static inline uint8_t is_used(const pack_job *job, size_t item)
 {
     uint8_t used = 0;
-    for (int w = 0; w < job->workers; w++)
-        used |= job->used[(size_t)w * job->stride + item];
+    for (int i = 0; i < job->lists; i++)
+        used |= atomic_load_explicit(&job->used[(size_t)i * job->stride + item], memory_order_relaxed);
     return used;
 }
 
@@ -373,9 +376,9 @@ rbl_status rbli_complex_pack(rbl_context *ctx, rbli_cell_complex *k)
     rbl_status status = RBL_OK;
     pack_job job = {.k = k};
     size_t count = k->vertex_count, blocks = (count + PACK_GRAIN - 1) / PACK_GRAIN, vertices = 0;
-    job.workers = rbli_worker_count(ctx);
+    job.lists = rbli_worker_count(ctx) < MOST_MARKERS ? rbli_worker_count(ctx) : MOST_MARKERS;
     job.stride = (count + k->cell_count + APART_BYTES) / APART_BYTES * APART_BYTES;
-    RBL_TRY_ALLOC(job.used = rbli_calloc(ctx, job.stride, (size_t)job.workers));
+    RBL_TRY_ALLOC(job.used = rbli_calloc(ctx, job.stride, (size_t)job.lists));
     RBL_TRY_ALLOC(job.vertex = rbli_alloc(ctx, count, sizeof *job.vertex));
     RBL_TRY_ALLOC(job.cell = rbli_alloc(ctx, k->cell_count, sizeof *job.cell));
     RBL_TRY_ALLOC(job.before = rbli_alloc(ctx, blocks, sizeof *job.before));

@@ -117,8 +117,8 @@ static inline int32_t cut_local_of(cut_local_numbers *numbers, int32_t id)
     return (int32_t)local;
 }
 
-/// Whether a cell that is one part has a volume beyond doubt, so that nothing more need be measured: its triangles lie
-/// in a box of half size `reach` around its first vertex, whose place all of its vertices' places tell.
+/// Whether a cell that is one part has a volume beyond doubt, more than a film or rounding can be for triangles no farther
+/// from its first vertex than its vertices are; then nothing more need be measured.
 bool cut_is_surely_piece(const cut_state *state, const cut_cell *cell, double volume, size_t triangle_count);
 
 /// A part of that: measures the parts of a cell that has been gathered, and numbers the pieces.
