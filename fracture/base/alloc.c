@@ -253,6 +253,16 @@ rbl_status rbli_array_reserve_(
     return RBL_OK;
 }
 
+rbl_status rbli_array_keep_(
+    rbl_context *ctx, const void *data, size_t count, size_t element_bytes, void **kept)
+{
+    void *fresh = count ? rbli_alloc(ctx, count, element_bytes) : NULL;
+    if (count && !fresh) return RBL_ERR_NO_MEMORY;
+    if (count) memcpy(fresh, data, count * element_bytes);
+    *kept = fresh;
+    return RBL_OK;
+}
+
 typedef struct rbli_arena_chunk {
     struct rbli_arena_chunk *previous;
     size_t bytes; /* behind this header */

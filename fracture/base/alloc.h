@@ -79,6 +79,16 @@ char *rbli_format(rbl_context *ctx, const char *format, ...) RBL_PRINTF(2, 3); /
                                                      : RBL_ERR_NO_MEMORY)
 rbl_status rbli_array_reserve_(
     rbl_context *ctx, void **data, size_t *capacity, size_t count, size_t extra, size_t element_bytes);
+/// Moves the elements of `from` to `to`, a fresh array of just their size, and leaves `from` empty with its room; a
+/// status. For what a block of a parallel loop makes: collected in memory of its worker, which need not grow again for
+/// the next block. Threads whose arrays grow wait for one another in the allocator.
+#define rbli_array_keep(ctx, from, to)                                                                       \
+    (rbli_array_keep_((ctx), (from)->data, (from)->count, sizeof *(from)->data, (void **)&(to)->data) ==     \
+                RBL_OK                                                                                       \
+            ? ((to)->count = (to)->capacity = (from)->count, (from)->count = 0, RBL_OK)                      \
+            : RBL_ERR_NO_MEMORY)
+rbl_status rbli_array_keep_(
+    rbl_context *ctx, const void *data, size_t count, size_t element_bytes, void **kept);
 
 /// An arena: bump allocation in chunks, freed all at once or back to a mark. Not thread-safe: one per worker.
 typedef struct rbli_arena {

@@ -21,14 +21,14 @@ typedef struct segment {
     segment_end end[2];
 } segment;
 
-typedef struct output_block {
+/// What a block of tasks finds.
+typedef struct flood_output {
     RBLI_ARRAY(cut_cut_triangle) triangles;
     RBLI_ARRAY(cut_crossing) crossings;
     RBLI_ARRAY(cut_node) nodes;
     RBLI_ARRAY(cut_chain) chains;
     RBLI_ARRAY(int32_t) bends;
-    char apart[CUT_APART_BYTES];
-} output_block;
+} flood_output;
 
 typedef struct worker_scratch {
     cut_index_list stack; /* lists of candidates, those of the path from the root on top of each other */
@@ -36,13 +36,15 @@ typedef struct worker_scratch {
     cut_index_list links; /* segments of a chain behind its first */
     int32_t *edge_node;   /* [real_edge_count] node of an edge on the current triangle … */
     int32_t *edge_stamp;  /* … valid where this is the triangle */
+    flood_output out;     /* of the block that the worker is at */
     char apart[CUT_APART_BYTES];
 } worker_scratch;
 
 typedef struct flood {
     cut_state *state;
     cut_tasks tasks;
-    output_block *blocks;
+    flood_output *blocks;
+    size_t block_count;
     struct output_start {
         size_t triangle, crossing, node, chain, bend;
     } * starts; /* of the blocks in what is merged */
@@ -266,7 +268,7 @@ static bool is_between(const double p[3], const double q[3], const double r[3])
     return offset * chord - along * along <= 1e-14 * chord * chord;
 }
 
-static rbl_status node_of_end(rbl_context *ctx, const flood *f, worker_scratch *w, output_block *out,
+static rbl_status node_of_end(rbl_context *ctx, const flood *f, worker_scratch *w,
     int32_t triangle, const int32_t a[3], const segment_end *end, int32_t *node)
 {
     const cut_state *state = f->state;
@@ -277,20 +279,20 @@ static rbl_status node_of_end(rbl_context *ctx, const flood *f, worker_scratch *
     }
     const int32_t *edge = state->complex.edges[end->edge];
     double t = rbli_crossing_parameter(&state->orient, a[0], a[1], a[2], edge[0], edge[1]);
-    *node = (int32_t)out->nodes.count;
+    *node = (int32_t)w->out.nodes.count;
     if (real) {
         w->edge_stamp[end->edge] = triangle;
         w->edge_node[end->edge] = *node;
     }
-    return rbli_array_push(ctx, &out->nodes, ((cut_node){triangle, end->edge, end->step, t}));
+    return rbli_array_push(ctx, &w->out.nodes, ((cut_node){triangle, end->edge, end->step, t}));
 }
 
-static rbl_status chain_end(rbl_context *ctx, const flood *f, worker_scratch *w, output_block *out,
+static rbl_status chain_end(rbl_context *ctx, const flood *f, worker_scratch *w,
     int32_t triangle, const int32_t a[3], const segment *s, int which, cut_chain *chain)
 {
     const segment_end *end = &s->end[which];
     chain->end_triangle[which] = s->triangle;
-    if (end->place == ON_EDGE) return node_of_end(ctx, f, w, out, triangle, a, end, &chain->end[which]);
+    if (end->place == ON_EDGE) return node_of_end(ctx, f, w, triangle, a, end, &chain->end[which]);
     chain->end[which] = -1 - end->place;
     return RBL_OK;
 }
@@ -301,7 +303,7 @@ static bool is_flat_end(const cut_state *state, const segment_end *end)
 }
 
 /// Keeps the bends of a chain that are not on the straight line between its ends.
-static rbl_status keep_bends(rbl_context *ctx, const flood *f, worker_scratch *w, output_block *out,
+static rbl_status keep_bends(rbl_context *ctx, const flood *f, worker_scratch *w,
     int32_t triangle, const int32_t a[3], const segment *first, const int32_t *links, size_t link_count,
     const segment *group, cut_chain *chain)
 {
@@ -314,8 +316,8 @@ static rbl_status keep_bends(rbl_context *ctx, const flood *f, worker_scratch *w
         end_position(f->state, a, s, 0, q);
         if (is_between(p, q, r)) continue;
         int32_t node;
-        RBL_TRY(node_of_end(ctx, f, w, out, triangle, a, &s->end[0], &node));
-        RBL_TRY(rbli_array_push(ctx, &out->bends, node));
+        RBL_TRY(node_of_end(ctx, f, w, triangle, a, &s->end[0], &node));
+        RBL_TRY(rbli_array_push(ctx, &w->out.bends, node));
         chain->bend_count++;
     }
 done:
@@ -323,7 +325,7 @@ done:
 }
 
 /// Joins the segments of one facet through its diagonals.
-static rbl_status chain_facet(rbl_context *ctx, const flood *f, worker_scratch *w, output_block *out,
+static rbl_status chain_facet(rbl_context *ctx, const flood *f, worker_scratch *w,
     int32_t triangle, const int32_t a[3], const cut_plane *mesh_plane, const segment *group, size_t count)
 {
     rbl_status status = RBL_OK;
@@ -331,8 +333,8 @@ static rbl_status chain_facet(rbl_context *ctx, const flood *f, worker_scratch *
     size_t joined = 0;
     for (size_t i = 0; i < count; i++) {
         if (is_flat_end(state, &group[i].end[0])) continue;
-        cut_chain chain = {.facet = group[i].facet, .bend_start = (int32_t)out->bends.count};
-        RBL_TRY(chain_end(ctx, f, w, out, triangle, a, &group[i], 0, &chain));
+        cut_chain chain = {.facet = group[i].facet, .bend_start = (int32_t)w->out.bends.count};
+        RBL_TRY(chain_end(ctx, f, w, triangle, a, &group[i], 0, &chain));
         const segment *last = &group[i];
         w->links.count = 0;
         joined++;
@@ -352,9 +354,9 @@ static rbl_status chain_facet(rbl_context *ctx, const flood *f, worker_scratch *
         }
         if (w->links.count > 0 && !surely_straight(state, mesh_plane, group[i].facet))
             RBL_TRY(keep_bends(
-                ctx, f, w, out, triangle, a, &group[i], w->links.data, w->links.count, group, &chain));
-        RBL_TRY(chain_end(ctx, f, w, out, triangle, a, last, 1, &chain));
-        RBL_TRY(rbli_array_push(ctx, &out->chains, chain));
+                ctx, f, w, triangle, a, &group[i], w->links.data, w->links.count, group, &chain));
+        RBL_TRY(chain_end(ctx, f, w, triangle, a, last, 1, &chain));
+        RBL_TRY(rbli_array_push(ctx, &w->out.chains, chain));
     }
     if (joined != count)
         status = rbli_fail(ctx, RBL_ERR_INTERNAL, "cut: segments of facet %d are left over", group[0].facet);
@@ -390,14 +392,14 @@ static void sort_segments(segment *segments, size_t count)
 
 /// Stores the crossings of the sides that this triangle owns, in order.
 static rbl_status store_crossings(
-    rbl_context *ctx, const cut_state *state, output_block *out, int32_t triangle, const worker_scratch *w)
+    rbl_context *ctx, const cut_state *state, worker_scratch *w, int32_t triangle)
 {
     rbl_status status = RBL_OK;
     for (int side = 0; side < 3; side++) {
         int32_t half = 3 * triangle + side;
         int32_t from = cut_half_start(state, half), to = cut_half_end(state, half);
         if (from > to) continue;
-        size_t first = out->crossings.count;
+        size_t first = w->out.crossings.count;
         for (size_t i = 0; i < w->segments.count; i++)
             for (int which = 0; which < 2; which++) {
                 const segment *s = &w->segments.data[i];
@@ -406,17 +408,17 @@ static rbl_status store_crossings(
                 const int32_t *v = state->complex.triangles[s->triangle].v;
                 double t = rbli_crossing_parameter(&state->orient, v[0], v[1], v[2], from, to);
                 cut_crossing c = {half, s->triangle, cells[which], cells[1 - which], t};
-                RBL_TRY(rbli_array_push(ctx, &out->crossings, c));
+                RBL_TRY(rbli_array_push(ctx, &w->out.crossings, c));
             }
-        if (out->crossings.count - first > 1)
+        if (w->out.crossings.count - first > 1)
             RBL_TRY(
-                cut_order_crossings(ctx, state, out->crossings.data + first, out->crossings.count - first));
+                cut_order_crossings(ctx, state, w->out.crossings.data + first, w->out.crossings.count - first));
     }
 done:
     return status;
 }
 
-static rbl_status cut_one_triangle(rbl_context *ctx, const flood *f, worker_scratch *w, output_block *out,
+static rbl_status cut_one_triangle(rbl_context *ctx, const flood *f, worker_scratch *w,
     int32_t triangle, const int32_t *list, size_t count)
 {
     rbl_status status = RBL_OK;
@@ -429,18 +431,18 @@ static rbl_status cut_one_triangle(rbl_context *ctx, const flood *f, worker_scra
             RBL_TRY(intersect_facet(ctx, state, w, &t, list[i]));
     if (w->segments.count == 0) return RBL_OK;
     sort_segments(w->segments.data, w->segments.count);
-    cut_cut_triangle record = {triangle, (int32_t)out->chains.count, 0, (int32_t)out->nodes.count, 0};
+    cut_cut_triangle record = {triangle, (int32_t)w->out.chains.count, 0, (int32_t)w->out.nodes.count, 0};
     for (size_t i = 0; i < w->segments.count;) {
         size_t end = i + 1;
         while (end < w->segments.count && w->segments.data[end].facet == w->segments.data[i].facet)
             end++;
-        RBL_TRY(chain_facet(ctx, f, w, out, triangle, t.v, &t.plane, w->segments.data + i, end - i));
+        RBL_TRY(chain_facet(ctx, f, w, triangle, t.v, &t.plane, w->segments.data + i, end - i));
         i = end;
     }
-    RBL_TRY(store_crossings(ctx, state, out, triangle, w));
-    record.chain_count = (int32_t)out->chains.count - record.chain_start;
-    record.node_count = (int32_t)out->nodes.count - record.node_start;
-    status = rbli_array_push(ctx, &out->triangles, record);
+    RBL_TRY(store_crossings(ctx, state, w, triangle));
+    record.chain_count = (int32_t)w->out.chains.count - record.chain_start;
+    record.node_count = (int32_t)w->out.nodes.count - record.node_start;
+    status = rbli_array_push(ctx, &w->out.triangles, record);
 done:
     return status;
 }
@@ -460,7 +462,7 @@ static inline __attribute__((always_inline)) void prefetch_leaf(
         __builtin_prefetch(state->mesh_view->triangles[tree->order[i]]);
 }
 
-static rbl_status cut_leaf(rbl_context *ctx, const flood *f, worker_scratch *w, output_block *out,
+static rbl_status cut_leaf(rbl_context *ctx, const flood *f, worker_scratch *w,
     size_t leaf, size_t list_start, size_t count)
 {
     rbl_status status = RBL_OK;
@@ -472,41 +474,53 @@ static rbl_status cut_leaf(rbl_context *ctx, const flood *f, worker_scratch *w, 
     cut_lanes lanes = cut_lanes_of_triangles(f->state, tree->order + first, triangles);
     RBL_TRY(cut_sift(ctx, f->state->complex.boxes, &lanes, &w->stack, list_start, count, met));
     for (size_t i = 0, start = begin; i < triangles; start += met[i++])
-        RBL_TRY(cut_one_triangle(ctx, f, w, out, tree->order[first + i], w->stack.data + start, met[i]));
+        RBL_TRY(cut_one_triangle(ctx, f, w, tree->order[first + i], w->stack.data + start, met[i]));
     w->stack.count = begin;
 done:
     return status;
 }
 
-static rbl_status descend(rbl_context *ctx, const flood *f, worker_scratch *w, output_block *out, size_t node,
+static rbl_status descend(rbl_context *ctx, const flood *f, worker_scratch *w, size_t node,
     size_t list_start, size_t count)
 {
     rbl_status status = RBL_OK;
     const cut_state *state = f->state;
     if (node >= state->mesh.open.leaf_count)
-        return cut_leaf(ctx, f, w, out, node - state->mesh.open.leaf_count, list_start, count);
+        return cut_leaf(ctx, f, w, node - state->mesh.open.leaf_count, list_start, count);
     if (rbli_cancelled(ctx)) return RBL_ERR_CANCELLED;
     cut_lanes lanes = cut_lanes_below(&state->mesh.open, node, state->mesh.open.leaf_count);
     size_t begin = w->stack.count, met[CUT_LANES];
     RBL_TRY(cut_sift(ctx, state->complex.boxes, &lanes, &w->stack, list_start, count, met));
     for (size_t i = 0, start = begin; i < lanes.count; start += met[i++])
-        if (met[i] > 0) RBL_TRY(descend(ctx, f, w, out, lanes.first + i, start, met[i]));
+        if (met[i] > 0) RBL_TRY(descend(ctx, f, w, lanes.first + i, start, met[i]));
     w->stack.count = begin;
+done:
+    return status;
+}
+
+static rbl_status keep_output(rbl_context *ctx, flood_output *made, flood_output *kept)
+{
+    rbl_status status = RBL_OK;
+    RBL_TRY(rbli_array_keep(ctx, &made->triangles, &kept->triangles));
+    RBL_TRY(rbli_array_keep(ctx, &made->crossings, &kept->crossings));
+    RBL_TRY(rbli_array_keep(ctx, &made->nodes, &kept->nodes));
+    RBL_TRY(rbli_array_keep(ctx, &made->chains, &kept->chains));
+    RBL_TRY(rbli_array_keep(ctx, &made->bends, &kept->bends));
 done:
     return status;
 }
 
 static rbl_status task_block(rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
 {
-    (void)block;
     rbl_status status = RBL_OK;
     flood *f = user;
     worker_scratch *w = &f->workers[worker];
     for (size_t i = begin; i < end; i++) {
         RBL_TRY(cut_task_list(ctx, &f->tasks, i, &w->stack));
         size_t count = w->stack.count;
-        if (count > 0) RBL_TRY(descend(ctx, f, w, &f->blocks[i], f->tasks.first_node + i, 0, count));
+        if (count > 0) RBL_TRY(descend(ctx, f, w, f->tasks.first_node + i, 0, count));
     }
+    status = keep_output(ctx, &w->out, &f->blocks[block]);
 done:
     return status;
 }
@@ -516,7 +530,7 @@ done:
 static void merge_block(const flood *f, size_t i)
 {
     cut_state *s = f->state;
-    const output_block *b = &f->blocks[i];
+    const flood_output *b = &f->blocks[i];
     const struct output_start *start = &f->starts[i];
     int32_t node = (int32_t)start->node;
     for (size_t j = 0; j < b->triangles.count; j++) {
@@ -558,9 +572,9 @@ static rbl_status merge_blocks(rbl_context *ctx, flood *f)
     rbl_status status = RBL_OK;
     cut_state *s = f->state;
     size_t half_bytes = 3 * s->mesh_view->triangle_count * sizeof(int32_t);
-    RBL_TRY_ALLOC(f->starts = rbli_alloc(ctx, f->tasks.count, sizeof *f->starts));
-    for (size_t i = 0; i < f->tasks.count; i++) {
-        const output_block *b = &f->blocks[i];
+    RBL_TRY_ALLOC(f->starts = rbli_alloc(ctx, f->block_count, sizeof *f->starts));
+    for (size_t i = 0; i < f->block_count; i++) {
+        const flood_output *b = &f->blocks[i];
         f->starts[i] = (struct output_start){
             s->cut_triangle_count, s->crossing_count, s->node_count, s->chain_count, s->bend_count};
         s->cut_triangle_count += b->triangles.count;
@@ -579,26 +593,31 @@ static rbl_status merge_blocks(rbl_context *ctx, flood *f)
     RBL_TRY_ALLOC(s->bends = rbli_alloc(ctx, s->bend_count, sizeof *s->bends));
     RBL_TRY_ALLOC(s->half_crossing = rbli_alloc(ctx, half_bytes, 1));
     RBL_TRY(cut_fill(ctx, s->half_crossing, 0, half_bytes));
-    RBL_TRY(rbli_parallel_for(ctx, f->tasks.count, 1, merge_range, f));
+    RBL_TRY(rbli_parallel_for(ctx, f->block_count, 1, merge_range, f));
 done:
     return status;
 }
 
+static void free_output(rbl_context *ctx, flood_output *out)
+{
+    rbli_free(ctx, out->triangles.data);
+    rbli_free(ctx, out->crossings.data);
+    rbli_free(ctx, out->nodes.data);
+    rbli_free(ctx, out->chains.data);
+    rbli_free(ctx, out->bends.data);
+}
+
 static void free_flood(rbl_context *ctx, flood *f, size_t worker_count)
 {
-    for (size_t i = 0; f->blocks && i < f->tasks.count; i++) {
-        rbli_free(ctx, f->blocks[i].triangles.data);
-        rbli_free(ctx, f->blocks[i].crossings.data);
-        rbli_free(ctx, f->blocks[i].nodes.data);
-        rbli_free(ctx, f->blocks[i].chains.data);
-        rbli_free(ctx, f->blocks[i].bends.data);
-    }
+    for (size_t i = 0; f->blocks && i < f->block_count; i++)
+        free_output(ctx, &f->blocks[i]);
     for (size_t i = 0; f->workers && i < worker_count; i++) {
         rbli_free(ctx, f->workers[i].stack.data);
         rbli_free(ctx, f->workers[i].segments.data);
         rbli_free(ctx, f->workers[i].links.data);
         rbli_free(ctx, f->workers[i].edge_node);
         rbli_free(ctx, f->workers[i].edge_stamp);
+        free_output(ctx, &f->workers[i].out);
     }
     rbli_free(ctx, f->blocks);
     rbli_free(ctx, f->starts);
@@ -612,7 +631,8 @@ rbl_status cut_flood(rbl_context *ctx, cut_state *state)
     flood f = {.state = state};
     size_t worker_count = (size_t)rbli_worker_count(ctx);
     RBL_TRY(cut_tasks_make(ctx, state, &f.tasks));
-    RBL_TRY_ALLOC(f.blocks = rbli_calloc(ctx, f.tasks.count, sizeof *f.blocks));
+    f.block_count = (f.tasks.count + TASK_GRAIN - 1) / TASK_GRAIN;
+    RBL_TRY_ALLOC(f.blocks = rbli_calloc(ctx, f.block_count, sizeof *f.blocks));
     RBL_TRY_ALLOC(f.workers = rbli_calloc(ctx, worker_count, sizeof *f.workers));
     for (size_t i = 0; i < worker_count; i++) {
         worker_scratch *w = &f.workers[i];

@@ -42,8 +42,11 @@ typedef struct region_scratch {
     RBLI_ARRAY(loop) loops;
     RBLI_ARRAY(int32_t) polygon_vertices, polygon_start;
     RBLI_ARRAY(double) polygon_flat;
-    RBLI_ARRAY(int32_t) triangles; /* output: three arrangement vertices each */
+    RBLI_ARRAY(int32_t) triangles; /* of a region: three arrangement vertices each */
     cut_polygon polygon;
+    /* What the block that the worker is at has made: */
+    RBLI_ARRAY(cut_face) faces;
+    RBLI_ARRAY(cut_facet_triangle) caps;
     char apart[CUT_APART_BYTES];
 } region_scratch;
 
@@ -55,7 +58,6 @@ typedef struct region_pass {
         RBLI_ARRAY(cut_face) faces;
         RBLI_ARRAY(cut_facet_triangle) caps; /* that were made */
         size_t cap_count;                    /* of all its facets */
-        char apart[CUT_APART_BYTES];
     } * blocks;
     size_t block_count;
     size_t *block_start;                       /* first face or cap of each block */
@@ -362,8 +364,8 @@ done:
     return status;
 }
 
-static rbl_status trace_triangle(rbl_context *ctx, const cut_state *state, region_scratch *r,
-    struct region_block *out, const cut_cut_triangle *record)
+static rbl_status trace_triangle(
+    rbl_context *ctx, const cut_state *state, region_scratch *r, const cut_cut_triangle *record)
 {
     rbl_status status = RBL_OK;
     const int32_t *v = state->mesh_view->triangles[record->triangle];
@@ -392,10 +394,10 @@ static rbl_status trace_triangle(rbl_context *ctx, const cut_state *state, regio
         if (!state->unite && cut_is_dropped(state, label)) continue;
         r->triangles.count = 0;
         RBL_TRY(triangulate_region(ctx, r, i));
-        RBL_TRY(rbli_array_reserve(ctx, &out->faces, r->triangles.count / 3));
+        RBL_TRY(rbli_array_reserve(ctx, &r->faces, r->triangles.count / 3));
         for (size_t j = 0; j < r->triangles.count; j += 3) {
             const int32_t *t = r->triangles.data + j;
-            out->faces.data[out->faces.count++] = (cut_face){{t[0], t[1], t[2]}, label, record->triangle};
+            r->faces.data[r->faces.count++] = (cut_face){{t[0], t[1], t[2]}, label, record->triangle};
         }
     }
 done:
@@ -406,13 +408,15 @@ static rbl_status triangle_block(
     rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
 {
     region_pass *pass = user;
+    region_scratch *r = &pass->workers[worker];
+    rbl_status status = RBL_OK;
     for (size_t i = begin; i < end; i++) {
         if (i + AHEAD < end) cut_prefetch_sides(pass->state, pass->state->cut_triangles[i + AHEAD].triangle);
-        rbl_status status = trace_triangle(
-            ctx, pass->state, &pass->workers[worker], &pass->blocks[block], &pass->state->cut_triangles[i]);
-        if (status != RBL_OK) return status;
+        RBL_TRY(trace_triangle(ctx, pass->state, r, &pass->state->cut_triangles[i]));
     }
-    return RBL_OK;
+    status = rbli_array_keep(ctx, &r->faces, &pass->blocks[block].faces);
+done:
+    return status;
 }
 
 /* ---- facets ---- */
@@ -455,7 +459,7 @@ done:
 
 /// A facet that the mesh does not cross: nothing, its own triangles, or, in a union or where the mesh winds around it
 /// otherwise than once, all of it so many times.
-static rbl_status cap_whole_facet(rbl_context *ctx, cut_state *state, struct region_block *out, int32_t facet)
+static rbl_status cap_whole_facet(rbl_context *ctx, cut_state *state, region_scratch *r, int32_t facet)
 {
     rbl_status status = RBL_OK;
     const rbli_cell_complex *k = state->complex_view;
@@ -468,25 +472,24 @@ static rbl_status cap_whole_facet(rbl_context *ctx, cut_state *state, struct reg
         state->facet_caps[facet] = (cut_cap_range){first, end - first};
         return RBL_OK;
     }
-    RBL_TRY(rbli_array_reserve(ctx, &out->caps, (size_t)abs(layers) * (size_t)(end - first)));
-    cut_facet_triangle *cap = out->caps.data + out->caps.count;
+    RBL_TRY(rbli_array_reserve(ctx, &r->caps, (size_t)abs(layers) * (size_t)(end - first)));
+    cut_facet_triangle *cap = r->caps.data + r->caps.count;
     for (int32_t layer = 0; layer < abs(layers); layer++)
         for (int32_t i = first; i < end; i++) {
             const int32_t *v = state->complex.triangles[i].v;
             *cap++ = (cut_facet_triangle){{v[0], v[second], v[3 - second]}, facet};
         }
-    out->caps.count = (size_t)(cap - out->caps.data);
+    r->caps.count = (size_t)(cap - r->caps.data);
 done:
     return status;
 }
 
-static rbl_status trace_facet(
-    rbl_context *ctx, const region_pass *pass, region_scratch *r, struct region_block *out, int32_t facet)
+static rbl_status trace_facet(rbl_context *ctx, const region_pass *pass, region_scratch *r, int32_t facet)
 {
     rbl_status status = RBL_OK;
     cut_state *state = pass->state;
     int32_t first = pass->facet_chain_start[facet], last = pass->facet_chain_start[facet + 1];
-    if (first == last) return cap_whole_facet(ctx, state, out, facet);
+    if (first == last) return cap_whole_facet(ctx, state, r, facet);
     r->arcs.count = 0;
     RBL_TRY(add_loop_arcs(ctx, state, r, facet));
     for (int32_t i = first; i < last; i++) {
@@ -503,10 +506,10 @@ static rbl_status trace_facet(
         if (r->loops.data[i].parent >= 0) continue;
         r->triangles.count = 0;
         RBL_TRY(triangulate_region(ctx, r, i));
-        RBL_TRY(rbli_array_reserve(ctx, &out->caps, r->triangles.count / 3));
+        RBL_TRY(rbli_array_reserve(ctx, &r->caps, r->triangles.count / 3));
         for (size_t j = 0; j < r->triangles.count; j += 3) {
             const int32_t *t = r->triangles.data + j;
-            out->caps.data[out->caps.count++] = (cut_facet_triangle){{t[0], t[1], t[2]}, facet};
+            r->caps.data[r->caps.count++] = (cut_facet_triangle){{t[0], t[1], t[2]}, facet};
         }
     }
 done:
@@ -517,21 +520,25 @@ static rbl_status facet_block(
     rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
 {
     region_pass *pass = user;
-    struct region_block *out = &pass->blocks[block];
+    region_scratch *r = &pass->workers[worker];
     cut_cap_range *facet_caps = pass->state->facet_caps;
+    size_t cap_count = 0;
+    rbl_status status = RBL_OK;
     for (size_t i = begin; i < end; i++) {
         const int32_t *cells = cut_facet_cells(pass->state, (int32_t)i);
-        int32_t before = (int32_t)out->caps.count;
+        int32_t before = (int32_t)r->caps.count;
         facet_caps[i] = (cut_cap_range){0, 0};
         if (cells[0] == cells[1] || cells[0] < 0 || cells[1] < 0) continue;
-        rbl_status status = trace_facet(ctx, pass, &pass->workers[worker], out, (int32_t)i);
-        if (status != RBL_OK) return status;
-        int32_t made = (int32_t)out->caps.count - before;
+        RBL_TRY(trace_facet(ctx, pass, r, (int32_t)i));
+        int32_t made = (int32_t)r->caps.count - before;
         if (made > 0)
             facet_caps[i] = (cut_cap_range){(int32_t)pass->state->complex.triangle_count + before, made};
-        out->cap_count += (size_t)facet_caps[i].count;
+        cap_count += (size_t)facet_caps[i].count;
     }
-    return RBL_OK;
+    pass->blocks[block].cap_count = cap_count;
+    status = rbli_array_keep(ctx, &r->caps, &pass->blocks[block].caps);
+done:
+    return status;
 }
 
 /* ---- passes ---- */
@@ -566,6 +573,8 @@ static void end_pass(rbl_context *ctx, region_pass *pass)
         rbli_free(ctx, r->polygon_start.data);
         rbli_free(ctx, r->polygon_flat.data);
         rbli_free(ctx, r->triangles.data);
+        rbli_free(ctx, r->faces.data);
+        rbli_free(ctx, r->caps.data);
         cut_polygon_free(ctx, &r->polygon);
     }
     rbli_free(ctx, pass->workers);

@@ -222,6 +222,8 @@ static rbl_status sift_block(rbl_context *ctx, size_t begin, size_t end, size_t 
     rbl_status status = RBL_OK;
     cut_sifted *out = &tasks->runs[block];
     cut_index_list stack = {0};
+    RBL_TRY(rbli_array_reserve(ctx, &out->boxes, (end - begin) / 2));
+    RBL_TRY(rbli_array_reserve(ctx, &out->groups, (end - begin) / 2));
     for (size_t i = begin; i < end; i++)
         if (state->complex.boxes[i].separates > 0)
             RBL_TRY(add_to_groups(ctx, out, (int32_t)i, &state->complex.boxes[i]));
