@@ -10,6 +10,7 @@ enum {
     LABEL_GRAIN = 32768,
     WAVE_CELLS = 128,     /* for one thread; what they hold stays in the caches */
     CELLS_A_WORKER = 128, /* for several: they wait for one another twice a wave */
+    LOOP_BYTES = 256,     /* corners of all facets: a cell has some eighty */
 };
 
 typedef struct piece_record {
@@ -569,6 +570,25 @@ static void free_assembly(rbl_context *ctx, assembly *a)
     rbli_free(ctx, a->outputs);
 }
 
+/// Room for the cells of a wave, and for what one inside the mesh gives: these are short lists, and where threads make
+/// their own as they need them, lists of two threads share cache lines.
+static rbl_status make_outputs(rbl_context *ctx, assembly *a)
+{
+    rbl_status status = RBL_OK;
+    size_t cells = a->state->complex_view->cell_count;
+    a->output_count = a->worker_count > 1 ? a->worker_count * CELLS_A_WORKER : WAVE_CELLS;
+    if (a->output_count > cells) a->output_count = cells;
+    RBL_TRY_ALLOC(a->outputs = rbli_calloc(ctx, a->output_count, sizeof *a->outputs));
+    for (size_t i = 0; i < a->output_count; i++)
+        RBL_TRY(rbli_array_reserve(ctx, &a->outputs[i].pieces, 1));
+    for (size_t i = 0; i < a->output_count; i++)
+        RBL_TRY(rbli_array_reserve(ctx, &a->outputs[i].loops, LOOP_BYTES));
+    for (size_t i = 0; i < a->output_count && !a->state->contacts_only; i++)
+        RBL_TRY(cut_inner_reserve(ctx, &a->outputs[i].vertex_ids, &a->outputs[i].positions));
+done:
+    return status;
+}
+
 /// Assembles all cells, some at a time.
 static rbl_status assemble_cells(rbl_context *ctx, assembly *a)
 {
@@ -602,7 +622,6 @@ rbl_status cut_assemble(rbl_context *ctx, cut_state *state, rbli_cut_result *res
         .result = result};
     size_t cells = state->complex_view->cell_count;
     size_t vertex_count = (size_t)state->point_count + state->crossing_count + state->node_count;
-    a.output_count = a.worker_count > 1 ? a.worker_count * CELLS_A_WORKER : WAVE_CELLS;
     RBL_TRY(share_out(ctx, &a));
     for (int kind = 0; kind < 3; kind++)
         result->outside_dropped |= a.start[kind][cells - state->dropped_cells] < a.start[kind][cells];
@@ -611,7 +630,7 @@ rbl_status cut_assemble(rbl_context *ctx, cut_state *state, rbli_cut_result *res
     RBL_TRY_ALLOC(a.of_caps.cell_whole = rbli_calloc(ctx, cells, 1));
     RBL_TRY_ALLOC(a.of_caps.cell_first_piece = rbli_calloc(ctx, cells + 1, sizeof(int32_t)));
     RBL_TRY_ALLOC(a.workers = rbli_calloc(ctx, a.worker_count, sizeof *a.workers));
-    RBL_TRY_ALLOC(a.outputs = rbli_calloc(ctx, a.output_count, sizeof *a.outputs));
+    RBL_TRY(make_outputs(ctx, &a));
     for (size_t i = 0; i < a.worker_count; i++)
         RBL_TRY(cut_cell_init(ctx, &a.workers[i].cell, vertex_count));
     RBL_TRY(assemble_cells(ctx, &a));
