@@ -306,6 +306,37 @@ rbl_status cut_number_edges(rbl_context *ctx, cut_state *state)
     return number_edges(ctx, k);
 }
 
+rbl_status cut_list_sides(rbl_context *ctx, cut_state *state)
+{
+    rbl_status status = RBL_OK;
+    const rbli_cell_complex *source = state->complex_view;
+    size_t cells = source->cell_count;
+    int32_t *start = rbli_calloc(ctx, cells + 2, sizeof *start);
+    RBL_TRY_ALLOC(state->complex.side_start = start);
+    for (int pass = 0; pass < 2; pass++) {
+        int32_t *sides = state->complex.sides;
+        for (size_t f = 0; f < source->facet_count; f++) {
+            RBL_TRY(rbli_poll(ctx, f));
+            const int32_t *of = source->facet_cells[f];
+            if (of[0] == of[1]) continue;
+            for (int side = 0; side < 2; side++) {
+                if (of[side] < 0) continue;
+                if (pass == 0)
+                    start[of[side] + 2]++;
+                else
+                    sides[start[of[side] + 1]++] = 2 * (int32_t)f + side;
+            }
+        }
+        if (pass == 1) break;
+        for (size_t c = 0; c < cells; c++)
+            start[c + 2] += start[c + 1];
+        RBL_TRY_ALLOC(
+            state->complex.sides = rbli_alloc(ctx, (size_t)start[cells + 1], sizeof *state->complex.sides));
+    }
+done:
+    return status;
+}
+
 static void fill_box(
     const facet_loop *l, const double normal[3], double length, bool separates, cut_k_box *box)
 {

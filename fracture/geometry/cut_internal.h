@@ -140,6 +140,8 @@ typedef struct cut_complex {
     int32_t *loop_edge;            /* [facet_start[facet_count]] edge from this loop vertex to the next */
     int32_t *facet_triangle_start; /* [facet_count + 1] */
     int32_t (*facet_axes)[2];      /* the coordinate axes that project a facet counter-clockwise */
+    int32_t *side_start;           /* [cell_count + 1 …] sides of a cell */
+    int32_t *sides;                /* 2 × facet + side, of facets between two cells: by the cell on that side */
 } cut_complex;
 
 /// A tree of boxes over triangles of the mesh in Morton order.
@@ -311,10 +313,11 @@ static inline bool cut_is_dropped(const cut_state *state, int32_t cell)
 {
     return (size_t)cell >= state->complex_view->cell_count - state->dropped_cells;
 }
-/// What a facet gives whose caps are all of it; NULL: its caps are to be looked at one by one.
-static inline const cut_facet_measure *cut_measure_of_caps(const cut_state *state, int32_t facet)
+/// What a facet gives whose caps, from `first_cap` on, are all of it; NULL: its caps are to be looked at one by one.
+static inline const cut_facet_measure *cut_measure_of(
+    const cut_state *state, int32_t first_cap, int32_t facet)
 {
-    bool own = (size_t)state->facet_caps[facet].first < state->complex.triangle_count;
+    bool own = (size_t)first_cap < state->complex.triangle_count;
     return own && state->complex.measures[facet].area > 0 ? &state->complex.measures[facet] : NULL;
 }
 /// Cells on the two sides of a facet.
@@ -378,8 +381,10 @@ void cut_projection_axes(const double normal[3], int32_t axes[2]);
 /// Phases in order. Each reads what the earlier ones left in the state.
 /// The mesh's points, half-edges and normals, and the edges of the complex beside them.
 rbl_status cut_prepare_mesh(rbl_context *ctx, cut_state *state);
-/// Checks the complex and numbers the edges of its facets' loops; a part of cut_prepare_mesh.
+/// Parts of cut_prepare_mesh. Checks the complex and numbers the edges of its facets' loops.
 rbl_status cut_number_edges(rbl_context *ctx, cut_state *state);
+/// Lists the sides of all cells.
+rbl_status cut_list_sides(rbl_context *ctx, cut_state *state);
 rbl_status cut_prepare_complex(rbl_context *ctx, cut_state *state);
 /// Labels the vertices that surely lie in one cell, and makes the tree over the triangles that may be cut.
 rbl_status cut_settle(rbl_context *ctx, cut_state *state);

@@ -24,6 +24,8 @@ typedef struct matching {
     uint64_t *leads; /* [lead_count] end << 32 | half-edge */
     size_t lead_count;
     _Atomic(int32_t) failed;
+    double low[3], high[3];     /* of the mesh */
+    double k_low[3], k_high[3]; /* of the complex */
 } matching;
 
 enum { MOST_LEADS = 1024 }; /* of a vertex: larger fans would cost their square */
@@ -109,7 +111,48 @@ done:
     return status;
 }
 
-/// Two jobs that know nothing of each other.
+/// The box of the mesh's vertices in use.
+static rbl_status find_mesh_box(rbl_context *ctx, matching *m)
+{
+    const rbli_mesh_view *mesh = m->state->mesh_view;
+    double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
+    for (size_t v = 0; v < mesh->vertex_count; v++) {
+        if (rbli_poll(ctx, v) != RBL_OK) return RBL_ERR_CANCELLED;
+        if (m->state->mesh.vertex_half[v] < 0) continue;
+        const double *p = mesh->positions[v];
+        if (!isfinite(p[0]) || !isfinite(p[1]) || !isfinite(p[2]))
+            return rbli_fail(ctx, RBL_ERR_ARGUMENT, "mesh vertex %zu is not finite", v);
+        for (int axis = 0; axis < 3; axis++) {
+            low[axis] = cut_min(low[axis], p[axis]);
+            high[axis] = cut_max(high[axis], p[axis]);
+        }
+    }
+    memcpy(m->low, low, sizeof low);
+    memcpy(m->high, high, sizeof high);
+    return RBL_OK;
+}
+
+/// The box of the complex.
+static rbl_status find_complex_box(rbl_context *ctx, matching *m)
+{
+    const rbli_cell_complex *complex = m->state->complex_view;
+    double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
+    for (size_t v = 0; v < complex->vertex_count; v++) {
+        if (rbli_poll(ctx, v) != RBL_OK) return RBL_ERR_CANCELLED;
+        const double *p = complex->vertices[v];
+        if (!isfinite(p[0]) || !isfinite(p[1]) || !isfinite(p[2]))
+            return rbli_fail(ctx, RBL_ERR_ARGUMENT, "complex vertex %zu is not finite", v);
+        for (int axis = 0; axis < 3; axis++) {
+            low[axis] = cut_min(low[axis], p[axis]);
+            high[axis] = cut_max(high[axis], p[axis]);
+        }
+    }
+    memcpy(m->k_low, low, sizeof low);
+    memcpy(m->k_high, high, sizeof high);
+    return RBL_OK;
+}
+
+/// Two jobs that know nothing of each other, and take about as long.
 static rbl_status topology_block(
     rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
 {
@@ -117,8 +160,17 @@ static rbl_status topology_block(
     (void)worker;
     matching *m = user;
     rbl_status status = RBL_OK;
-    for (size_t i = begin; i < end && status == RBL_OK; i++)
-        status = i == 0 ? bucket_leads(ctx, m) : cut_number_edges(ctx, m->state);
+    for (size_t i = begin; i < end; i++) {
+        if (i == 1) {
+            RBL_TRY(cut_number_edges(ctx, m->state));
+            continue;
+        }
+        RBL_TRY(bucket_leads(ctx, m));
+        RBL_TRY(find_mesh_box(ctx, m));
+        RBL_TRY(find_complex_box(ctx, m));
+        RBL_TRY(cut_list_sides(ctx, m->state));
+    }
+done:
     return status;
 }
 
@@ -322,55 +374,20 @@ void cut_vertex_normal(void *user, int32_t vertex, int64_t normal[3])
 
 /* ---- points ---- */
 
-/// The box of the vertices in use; fails on a coordinate that is not finite.
-static rbl_status used_box(rbl_context *ctx, const cut_state *state, double low[3], double high[3])
-{
-    const rbli_mesh_view *mesh = state->mesh_view;
-    double least[3] = {INFINITY, INFINITY, INFINITY}, most[3] = {-INFINITY, -INFINITY, -INFINITY};
-    for (size_t v = 0; v < mesh->vertex_count; v++) {
-        if (rbli_poll(ctx, v) != RBL_OK) return RBL_ERR_CANCELLED;
-        if (state->mesh.vertex_half[v] < 0) continue;
-        const double *p = mesh->positions[v];
-        if (!isfinite(p[0]) || !isfinite(p[1]) || !isfinite(p[2]))
-            return rbli_fail(ctx, RBL_ERR_ARGUMENT, "mesh vertex %zu is not finite", v);
-        for (int axis = 0; axis < 3; axis++) {
-            least[axis] = cut_min(least[axis], p[axis]);
-            most[axis] = cut_max(most[axis], p[axis]);
-        }
-    }
-    memcpy(low, least, sizeof least);
-    memcpy(high, most, sizeof most);
-    return RBL_OK;
-}
-
 /// Chooses the grid that holds the mesh and the complex.
-/// @param mesh_low, mesh_high set to the box of the mesh
-static rbl_status make_grid(rbl_context *ctx, cut_state *state, double mesh_low[3], double mesh_high[3])
+static rbl_status make_grid(rbl_context *ctx, const matching *m)
 {
-    rbl_status status = RBL_OK;
-    const rbli_mesh_view *mesh = state->mesh_view;
-    const rbli_cell_complex *complex = state->complex_view;
-    RBL_TRY(used_box(ctx, state, mesh_low, mesh_high));
-    double low[3] = {mesh_low[0], mesh_low[1], mesh_low[2]};
-    double high[3] = {mesh_high[0], mesh_high[1], mesh_high[2]};
-    double k_low[3] = {INFINITY, INFINITY, INFINITY}, k_high[3] = {-INFINITY, -INFINITY, -INFINITY};
-    for (size_t v = 0; v < complex->vertex_count; v++)
-        for (int axis = 0; axis < 3; axis++) {
-            double x = complex->vertices[v][axis];
-            if (!isfinite(x)) return rbli_fail(ctx, RBL_ERR_ARGUMENT, "complex vertex %zu is not finite", v);
-            k_low[axis] = cut_min(k_low[axis], x);
-            k_high[axis] = cut_max(k_high[axis], x);
-        }
+    cut_state *state = m->state;
+    double low[3], high[3];
     for (int axis = 0; axis < 3; axis++) {
-        if (mesh->triangle_count > 0 && !state->unite &&
-            !(k_low[axis] < low[axis] && high[axis] < k_high[axis]))
+        if (state->mesh_view->triangle_count > 0 && !state->unite &&
+            !(m->k_low[axis] < m->low[axis] && m->high[axis] < m->k_high[axis]))
             return rbli_fail(ctx, RBL_ERR_ARGUMENT, "the complex does not contain the mesh");
-        low[axis] = cut_min(low[axis], k_low[axis]);
-        high[axis] = cut_max(high[axis], k_high[axis]);
+        low[axis] = cut_min(m->low[axis], m->k_low[axis]);
+        high[axis] = cut_max(m->high[axis], m->k_high[axis]);
     }
     state->grid = rbli_grid_make(low, high);
-done:
-    return status;
+    return RBL_OK;
 }
 
 /// Points that nothing uses are zero.
@@ -409,8 +426,7 @@ rbl_status cut_prepare_mesh(rbl_context *ctx, cut_state *state)
     RBL_TRY_ALLOC(state->mesh.normals = rbli_calloc(ctx, mesh->vertex_count, sizeof(uint64_t)));
     RBL_TRY_ALLOC(state->points = rbli_alloc(ctx, point_count, sizeof *state->points));
     RBL_TRY(rbli_parallel_for(ctx, 2, 1, topology_block, &m));
-    double low[3], high[3]; /* of the mesh */
-    RBL_TRY(make_grid(ctx, state, low, high));
+    RBL_TRY(make_grid(ctx, &m));
     state->point_count = (int32_t)point_count;
     RBL_TRY(rbli_parallel_for(ctx, point_count, POINT_GRAIN, snap_block, state));
     for (size_t v = 0; v < complex->vertex_count; v++) {
@@ -421,8 +437,8 @@ rbl_status cut_prepare_mesh(rbl_context *ctx, cut_state *state)
         state->complex_top = cut_max(state->complex_top, state->points[v][2]);
     state->orient = (rbli_orient_points){
         (const double(*)[3])state->points, (int32_t)mesh->vertex_count, cut_vertex_normal, state};
-    rbli_grid_snap(&state->grid, low, state->mesh.low);
-    rbli_grid_snap(&state->grid, high, state->mesh.high);
+    rbli_grid_snap(&state->grid, m.low, state->mesh.low);
+    rbli_grid_snap(&state->grid, m.high, state->mesh.high);
     bool matched;
     RBL_TRY(match_half_edges(ctx, &m, &matched));
     if (!matched) RBL_TRY(pair_half_edges(ctx, state));

@@ -26,11 +26,10 @@ enum row_state { ROWS_NONE, ROWS_BEGUN, ROWS_READY };
 
 typedef struct settling {
     cut_state *state;
-    int32_t *side_start, *sides; /* [cell_count + 2]; 2 × facet + side, by the cell on that side */
-    int32_t *start;              /* [cell_count + 1] rows of a cell */
-    facet_rows *rows;            /* of cells that were asked for: those inside the mesh never are */
-    atomic_uchar *ready;         /* [cell_count] row_state of a cell */
-    int32_t *hints;              /* [hint_count³] a cell that is near, −1: hardly a vertex is */
+    int32_t *start;      /* [cell_count + 1] rows of a cell */
+    facet_rows *rows;    /* of cells that were asked for: those inside the mesh never are */
+    atomic_uchar *ready; /* [cell_count] row_state of a cell */
+    int32_t *hints;      /* [hint_count³] a cell that is near, −1: hardly a vertex is */
     int32_t hint_count;
     double hint_size; /* grid steps a hint */
 } settling;
@@ -42,16 +41,16 @@ static void fill_cell(const settling *s, size_t cell)
 {
     const cut_state *state = s->state;
     facet_rows *rows = s->rows + s->start[cell];
-    size_t count = (size_t)(s->side_start[cell + 1] - s->side_start[cell]),
+    const int32_t *sides = state->complex.sides + state->complex.side_start[cell];
+    size_t count = (size_t)(state->complex.side_start[cell + 1] - state->complex.side_start[cell]),
            room = ROWS * (size_t)(s->start[cell + 1] - s->start[cell]);
     for (size_t i = 0; i < count; i++) {
-        int32_t facet = s->sides[s->side_start[cell] + (int32_t)i] / 2;
+        int32_t facet = sides[i] / 2;
         __builtin_prefetch(&state->complex.boxes[facet]);
         __builtin_prefetch(state->complex_view->facet_cells[facet]);
     }
     for (size_t i = 0; i < count; i++) {
-        int32_t facet = s->sides[s->side_start[cell] + (int32_t)i] / 2,
-                side = s->sides[s->side_start[cell] + (int32_t)i] % 2;
+        int32_t facet = sides[i] / 2, side = sides[i] % 2;
         const cut_k_box *box = &state->complex.boxes[facet];
         facet_rows *r = &rows[i / ROWS];
         float sign = side == 0 ? 1.0f : -1.0f; /* the normal leads out of the negative cell */
@@ -89,43 +88,15 @@ static inline const facet_rows *rows_of(const settling *s, int32_t cell)
     return s->rows + s->start[cell];
 }
 
-/// Sorts the sides of facets by their cells.
-static rbl_status list_sides(rbl_context *ctx, settling *s)
-{
-    rbl_status status = RBL_OK;
-    const rbli_cell_complex *k = s->state->complex_view;
-    RBL_TRY_ALLOC(s->side_start = rbli_calloc(ctx, k->cell_count + 2, sizeof *s->side_start));
-    for (int pass = 0; pass < 2; pass++) {
-        for (size_t f = 0; f < k->facet_count; f++) {
-            RBL_TRY(rbli_poll(ctx, f));
-            const int32_t *cells = k->facet_cells[f];
-            if (cells[0] == cells[1]) continue;
-            for (int side = 0; side < 2; side++) {
-                if (cells[side] < 0) continue;
-                if (pass == 0)
-                    s->side_start[cells[side] + 2]++;
-                else
-                    s->sides[s->side_start[cells[side] + 1]++] = 2 * (int32_t)f + side;
-            }
-        }
-        if (pass == 1) break;
-        for (size_t c = 0; c < k->cell_count; c++)
-            s->side_start[c + 2] += s->side_start[c + 1];
-        RBL_TRY_ALLOC(s->sides = rbli_alloc(ctx, (size_t)s->side_start[k->cell_count + 1], sizeof *s->sides));
-    }
-done:
-    return status;
-}
-
 static rbl_status prepare_rows(rbl_context *ctx, settling *s)
 {
     rbl_status status = RBL_OK;
     size_t cell_count = s->state->complex_view->cell_count;
-    RBL_TRY(list_sides(ctx, s));
+    const int32_t *side_start = s->state->complex.side_start;
     RBL_TRY_ALLOC(s->start = rbli_alloc(ctx, cell_count + 1, sizeof *s->start));
     s->start[0] = 0;
     for (size_t c = 0; c < cell_count; c++)
-        s->start[c + 1] = s->start[c] + (s->side_start[c + 1] - s->side_start[c] + ROWS - 1) / ROWS;
+        s->start[c + 1] = s->start[c] + (side_start[c + 1] - side_start[c] + ROWS - 1) / ROWS;
     RBL_TRY_ALLOC(s->rows = rbli_alloc(ctx, (size_t)s->start[cell_count], sizeof *s->rows));
     RBL_TRY_ALLOC(s->ready = rbli_calloc(ctx, cell_count, sizeof *s->ready));
 done:
@@ -295,8 +266,6 @@ static rbl_status settle_vertices(rbl_context *ctx, cut_state *state)
     RBL_TRY(rbli_parallel_for(ctx, state->mesh_view->vertex_count, VERTEX_GRAIN, vertex_block, &s));
     RBL_TRY(rbli_parallel_for(ctx, state->mesh_view->triangle_count, VERTEX_GRAIN, triangle_block, state));
 done:
-    rbli_free(ctx, s.side_start);
-    rbli_free(ctx, s.sides);
     rbli_free(ctx, s.start);
     rbli_free(ctx, s.rows);
     rbli_free(ctx, s.ready);
