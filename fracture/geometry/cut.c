@@ -53,6 +53,8 @@ static void free_search(rbl_context *ctx, cut_state *s)
     RELEASE(ctx, s->complex.boxes);
     RELEASE(ctx, s->complex.triangle_edges);
     RELEASE(ctx, s->complex.loop_edge);
+    RELEASE(ctx, s->complex.side_start);
+    RELEASE(ctx, s->complex.sides);
     RELEASE(ctx, s->mesh.settled);
     RELEASE(ctx, s->mesh.opposite);
     RELEASE(ctx, s->mesh.normals);

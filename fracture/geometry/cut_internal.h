@@ -313,11 +313,10 @@ static inline bool cut_is_dropped(const cut_state *state, int32_t cell)
 {
     return (size_t)cell >= state->complex_view->cell_count - state->dropped_cells;
 }
-/// What a facet gives whose caps, from `first_cap` on, are all of it; NULL: its caps are to be looked at one by one.
-static inline const cut_facet_measure *cut_measure_of(
-    const cut_state *state, int32_t first_cap, int32_t facet)
+/// What a facet gives whose caps are all of it; NULL: its caps are to be looked at one by one.
+static inline const cut_facet_measure *cut_measure_of_caps(const cut_state *state, int32_t facet)
 {
-    bool own = (size_t)first_cap < state->complex.triangle_count;
+    bool own = (size_t)state->facet_caps[facet].first < state->complex.triangle_count;
     return own && state->complex.measures[facet].area > 0 ? &state->complex.measures[facet] : NULL;
 }
 /// Cells on the two sides of a facet.

@@ -18,9 +18,10 @@ typedef struct ordered {
 typedef struct numbering {
     const rbli_triangulation *t;
     const int32_t *curve;
-    bool alone;         /* one thread works on it */
-    atomic_uint *start; /* [points with ghosts + 2] of the tetrahedra whose last corner it is */
-    ordered *list;      /* [live] by number */
+    size_t points;  /* with ghosts */
+    size_t parts;   /* of the tetrahedra, each dealt out by one thread */
+    uint32_t *next; /* [parts][points] place of the part's next tetrahedron whose last corner it is */
+    ordered *list;  /* [live] by number */
     uint32_t *number;   /* [tetrahedra] */
     rbli_tetrahedron *out;
     double *shortest; /* [blocks of write_range] squared edges but those of ghosts */
@@ -29,6 +30,7 @@ typedef struct numbering {
 enum {
     WRITTEN = 4096, /* tetrahedra of a block */
     AHEAD = 12,     /* tetrahedra that are fetched before they are read */
+    MOST_PARTS = 8,
 };
 
 /// Exchanges two corners of a tetrahedron with their links if the first is the later one. @return whether it did
@@ -65,10 +67,10 @@ static rbl_status number_range(
     (void)worker;
     enum { FEW = 32 };
     const numbering *job = user;
+    const uint32_t *end_of = job->next + (job->parts - 1) * job->points; /* all are dealt out */
     for (size_t p = begin; p < end; p++) {
-        size_t begin_of = job->start[p];
+        size_t begin_of = p ? end_of[p - 1] : 0, count = end_of[p] - begin_of;
         ordered *list = job->list + begin_of;
-        size_t count = job->start[p + 1] - begin_of;
         if (count > FEW) qsort(list, count, sizeof *list, compare_ordered);
         for (size_t i = 1; i < count && count <= FEW; i++) {
             ordered item = list[i];
@@ -132,74 +134,77 @@ static rbl_status write_range(
     return RBL_OK;
 }
 
-static unsigned add_one(const numbering *job, size_t point)
+/// The first tetrahedron of a part.
+static size_t part_begin(const numbering *job, size_t part)
 {
-    atomic_uint *at = &job->start[point];
-    if (!job->alone) return atomic_fetch_add_explicit(at, 1, memory_order_relaxed);
-    unsigned value = atomic_load_explicit(at, memory_order_relaxed);
-    atomic_store_explicit(at, value + 1, memory_order_relaxed);
-    return value;
+    return job->t->count * part / job->parts;
 }
 
-static rbl_status count_range(
-    rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
+static rbl_status count_part(rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
 {
-    (void)ctx;
+    (void)end;
     (void)block;
     (void)worker;
     const numbering *job = user;
-    for (size_t i = begin; i < end; i++) {
+    uint32_t *count = job->next + begin * job->points;
+    memset(count, 0, job->points * sizeof *count);
+    for (size_t i = part_begin(job, begin); i < part_begin(job, begin + 1); i++) {
         const int32_t *v = job->t->tets[i].v;
+        if (rbli_poll(ctx, i) != RBL_OK) return RBL_ERR_CANCELLED;
         if (v[0] < 0) continue;
         int32_t a = v[0] > v[1] ? v[0] : v[1], b = v[2] > v[3] ? v[2] : v[3];
-        add_one(job, (size_t)(a > b ? a : b) + 2);
+        count[a > b ? a : b]++;
     }
     return RBL_OK;
 }
 
-/// Puts tetrahedra into the lists of their last corners, in any order.
-static rbl_status list_range(rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
+/// Puts the tetrahedra of a part into the lists of their last corners.
+static rbl_status deal_part(rbl_context *ctx, size_t begin, size_t end, size_t block, int worker, void *user)
 {
-    (void)ctx;
+    (void)end;
     (void)block;
     (void)worker;
     const numbering *job = user;
-    for (size_t i = begin; i < end; i++) {
+    uint32_t *next = job->next + begin * job->points;
+    for (size_t i = part_begin(job, begin); i < part_begin(job, begin + 1); i++) {
         rbli_tetrahedron tet = job->t->tets[i];
+        if (rbli_poll(ctx, i) != RBL_OK) return RBL_ERR_CANCELLED;
         if (tet.v[0] < 0) continue;
         sort_corners(&tet);
-        job->list[add_one(job, (size_t)tet.v[3] + 1)] =
+        job->list[next[tet.v[3]]++] =
             (ordered){(uint64_t)tet.v[2] << 32 | (uint32_t)tet.v[1], tet.v[0], (int32_t)i};
     }
     return RBL_OK;
 }
 
-/// Makes of counts where each point's list begins. @return the number of tetrahedra
-static size_t add_counts(const numbering *job, size_t points)
+/// Makes of counts where each part of each point's list begins. @return the number of tetrahedra
+static size_t add_counts(const numbering *job)
 {
-    unsigned sum = 0;
-    for (size_t i = 2; i < points + 2; i++) {
-        sum += atomic_load_explicit(&job->start[i], memory_order_relaxed);
-        atomic_store_explicit(&job->start[i], sum, memory_order_relaxed);
-    }
+    uint32_t sum = 0;
+    for (size_t p = 0; p < job->points; p++)
+        for (size_t part = 0; part < job->parts; part++) {
+            uint32_t *next = &job->next[part * job->points + p], here = *next;
+            *next = sum;
+            sum += here;
+        }
     return sum;
 }
 
 rbl_status rbli_number_tetrahedra(
     rbl_context *ctx, rbli_triangulation *t, const int32_t *curve, rbli_delaunay *out)
 {
-    enum { GRAIN = 8192 };
     rbl_status status = RBL_OK;
-    size_t points = t->point_count, count = t->count;
-    numbering job = {.t = t, .curve = curve, .alone = rbli_worker_count(ctx) == 1, .number = t->stamp};
-    RBL_TRY_ALLOC(job.start = rbli_calloc(ctx, points + 2, sizeof *job.start));
-    RBL_TRY(rbli_parallel_for(ctx, count, GRAIN, count_range, &job));
-    size_t live = add_counts(&job, points);
+    int cores = rbli_core_count(ctx);
+    numbering job = {.t = t, .curve = curve, .points = t->point_count, .number = t->stamp};
+    job.parts = cores < MOST_PARTS ? (size_t)cores : MOST_PARTS;
+    RBL_TRY_ALLOC(job.next = rbli_alloc(ctx, job.parts * job.points, sizeof *job.next));
+    RBL_TRY(rbli_parallel_for(ctx, job.parts, 1, count_part, &job));
+    size_t live = add_counts(&job);
     RBL_TRY_ALLOC(job.list = rbli_alloc(ctx, live, sizeof *job.list));
     RBL_TRY_ALLOC(out->memory = rbli_alloc(ctx, live + RBLI_CACHE_LINE / sizeof *job.out, sizeof *job.out));
     job.out = rbli_at_cache_line(out->memory);
-    RBL_TRY(rbli_parallel_for(ctx, count, GRAIN, list_range, &job));
-    RBL_TRY(rbli_parallel_for(ctx, points, 1024, number_range, &job));
+    RBL_TRY(rbli_parallel_for(ctx, job.parts, 1, deal_part, &job));
+    RBL_TRY(rbli_parallel_for(ctx, job.points, 1024, number_range, &job));
     size_t blocks = (live + WRITTEN - 1) / WRITTEN;
     RBL_TRY_ALLOC(job.shortest = rbli_alloc(ctx, blocks, sizeof *job.shortest));
     RBL_TRY(rbli_parallel_for(ctx, live, WRITTEN, write_range, &job));
@@ -210,7 +215,7 @@ rbl_status rbli_number_tetrahedra(
     out->tetrahedron_count = live;
 done:
     rbli_free(ctx, job.list);
-    rbli_free(ctx, job.start);
+    rbli_free(ctx, job.next);
     rbli_free(ctx, job.shortest);
     return status;
 }
