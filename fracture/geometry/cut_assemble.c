@@ -10,7 +10,6 @@ enum {
     LABEL_GRAIN = 32768,
     WAVE_CELLS = 128,     /* for one thread; what they hold stays in the caches */
     CELLS_A_WORKER = 128, /* for several: they wait for one another twice a wave */
-    LOOP_BYTES = 256,     /* corners of all facets: a cell has some eighty */
 };
 
 typedef struct piece_record {
@@ -19,23 +18,25 @@ typedef struct piece_record {
     double volume;
 } piece_record;
 
-/// The pieces of a cell, one after another.
+/// The pieces of a cell, one after another. Its arrays are in the arena of the worker that made them.
 typedef struct cell_output {
-    RBLI_ARRAY(piece_record) pieces;
-    cut_index_list vertex_ids; /* arrangement vertices, or −1 − middle */
-    cut_point_list positions;
-    RBLI_ARRAY(cut_middle) middles; /* ends are vertices of the output */
-    cut_triangle_list triangles;    /* vertices count within the piece */
-    cut_byte_list loops;            /* instead of triangles, of a cell inside the mesh */
-    size_t triangle_count;          /* of either */
+    piece_record *pieces;
+    int32_t *vertex_ids; /* arrangement vertices, or −1 − middle */
+    cut_point *positions;
+    cut_middle *middles;          /* ends are vertices of the output */
+    cut_cell_triangle *triangles; /* vertices count within the piece */
+    uint8_t *loops;               /* instead of triangles, of a cell inside the mesh; else NULL */
+    size_t piece_count, vertex_count, triangle_count;
     size_t weighted_count, film_count, negative_count, split_count;
     size_t first_piece, first_vertex, first_triangle, first_row; /* in the result */
 } cell_output;
 
 typedef struct assembly_worker {
     cut_cell cell;
+    cut_byte_list loops;       /* of a cell inside the mesh */
     RBLI_ARRAY(int32_t) start; /* first vertex, then triangle, of each piece of a cell */
     RBLI_ARRAY(int32_t) renumber;
+    rbli_arena outputs; /* of a wave */
     char apart[CUT_APART_BYTES];
 } assembly_worker;
 
@@ -160,14 +161,14 @@ done:
 static void vertex_weights(
     const cut_state *s, const cell_output *b, size_t vertex, const int32_t corners[3], double w[3])
 {
-    int32_t id = b->vertex_ids.data[vertex];
+    int32_t id = b->vertex_ids[vertex];
     if (id >= 0) {
         cut_arrangement_weights(s, id, corners, w);
         return;
     }
     double x[3], y[3];
-    vertex_weights(s, b, (size_t)b->middles.data[-1 - id].ends[0], corners, x);
-    vertex_weights(s, b, (size_t)b->middles.data[-1 - id].ends[1], corners, y);
+    vertex_weights(s, b, (size_t)b->middles[-1 - id].ends[0], corners, x);
+    vertex_weights(s, b, (size_t)b->middles[-1 - id].ends[1], corners, y);
     for (int i = 0; i < 3; i++)
         w[i] = 0.5 * (x[i] + y[i]);
 }
@@ -198,38 +199,48 @@ static rbl_status clear_starts(rbl_context *ctx, assembly_worker *w)
     return status;
 }
 
+/// Room for a cell's vertices.
+static rbl_status make_vertices(assembly_worker *w, cell_output *out)
+{
+    size_t count = w->cell.ids.count;
+    out->vertex_ids = rbli_arena_alloc(&w->outputs, count, sizeof *out->vertex_ids);
+    out->positions = rbli_arena_alloc(&w->outputs, count, sizeof *out->positions);
+    return out->vertex_ids && out->positions ? RBL_OK : RBL_ERR_NO_MEMORY;
+}
+
 /// Stores the vertices piece by piece, each piece's in the order of the cell.
 static rbl_status store_vertices(rbl_context *ctx, assembly_worker *w, cell_output *out)
 {
     rbl_status status = RBL_OK;
     const cut_cell *c = &w->cell;
+    int32_t middle_count = 0;
     RBL_TRY(clear_starts(ctx, w));
     w->renumber.count = 0;
     RBL_TRY(rbli_array_reserve(ctx, &w->renumber, c->ids.count));
-    RBL_TRY(rbli_array_reserve(ctx, &out->vertex_ids, c->ids.count));
-    RBL_TRY(rbli_array_reserve(ctx, &out->positions, c->ids.count));
+    RBL_TRY(make_vertices(w, out));
+    RBL_TRY_ALLOC(out->middles = rbli_arena_alloc(&w->outputs, c->middles.count, sizeof *out->middles));
     for (size_t v = 0; v < c->ids.count; v++) {
         int32_t piece = piece_of_vertex(c, (int32_t)v);
-        w->renumber.data[v] = piece < 0 ? -1 : out->pieces.data[piece].vertex_count++;
+        w->renumber.data[v] = piece < 0 ? -1 : out->pieces[piece].vertex_count++;
     }
     for (size_t piece = 0; piece < c->pieces.count; piece++)
-        w->start.data[piece + 1] = w->start.data[piece] + out->pieces.data[piece].vertex_count;
+        w->start.data[piece + 1] = w->start.data[piece] + out->pieces[piece].vertex_count;
     for (size_t v = 0; v < c->ids.count; v++) {
         int32_t piece = piece_of_vertex(c, (int32_t)v), id = c->ids.data[v];
         if (piece < 0) continue;
         size_t at = (size_t)(w->start.data[piece] + w->renumber.data[v]);
         if (id < 0) { /* its ends come before it in the cell and lie in the same piece */
             const cut_middle *middle = &c->middles.data[-1 - id];
-            cut_middle stored = {{0, 0}};
+            cut_middle *stored = &out->middles[middle_count++];
             for (int end = 0; end < 2; end++)
-                stored.ends[end] = w->start.data[piece] + w->renumber.data[c->kept.data[middle->ends[end]]];
-            id = -1 - (int32_t)out->middles.count;
-            RBL_TRY(rbli_array_push(ctx, &out->middles, stored));
+                stored->ends[end] =
+                    w->start.data[piece] + w->renumber.data[c->kept.data[middle->ends[end]]];
+            id = -middle_count;
         }
-        out->vertex_ids.data[at] = id;
-        out->positions.data[at] = c->positions.data[v];
+        out->vertex_ids[at] = id;
+        out->positions[at] = c->positions.data[v];
     }
-    out->vertex_ids.count = out->positions.count = (size_t)w->start.data[c->pieces.count];
+    out->vertex_count = (size_t)w->start.data[c->pieces.count];
 done:
     return status;
 }
@@ -240,19 +251,19 @@ static rbl_status store_triangles(rbl_context *ctx, assembly_worker *w, cell_out
     rbl_status status = RBL_OK;
     const cut_cell *c = &w->cell;
     RBL_TRY(clear_starts(ctx, w));
-    RBL_TRY(rbli_array_reserve(ctx, &out->triangles, c->triangles.count));
+    RBL_TRY_ALLOC(out->triangles = rbli_arena_alloc(&w->outputs, c->triangles.count, sizeof *out->triangles));
     for (size_t i = 0; i < c->triangles.count; i++) {
         int32_t piece = piece_of_triangle(c, &c->triangles.data[i]);
-        if (piece >= 0) out->pieces.data[piece].triangle_count++;
+        if (piece >= 0) out->pieces[piece].triangle_count++;
     }
     for (size_t piece = 0; piece < c->pieces.count; piece++)
-        w->start.data[piece + 1] = w->start.data[piece] + out->pieces.data[piece].triangle_count;
-    out->triangles.count = out->triangle_count = (size_t)w->start.data[c->pieces.count];
+        w->start.data[piece + 1] = w->start.data[piece] + out->pieces[piece].triangle_count;
+    out->triangle_count = (size_t)w->start.data[c->pieces.count];
     for (size_t i = 0; i < c->triangles.count; i++) {
         const cut_cell_triangle *t = &c->triangles.data[i];
         int32_t piece = piece_of_triangle(c, t);
         if (piece < 0) continue;
-        cut_cell_triangle *stored = &out->triangles.data[w->start.data[piece]++];
+        cut_cell_triangle *stored = &out->triangles[w->start.data[piece]++];
         *stored = *t;
         for (int corner = 0; corner < 3; corner++)
             stored->v[corner] = vertices ? w->renumber.data[t->v[corner]] : 0;
@@ -263,21 +274,28 @@ done:
     return status;
 }
 
-/// Takes the arrays of a cell that is one piece; the cell gets those of the output to fill next.
-static void take_whole(cut_cell *c, cell_output *out, size_t triangle_count)
+/// Stores a cell that is one piece as it is; one inside the mesh has loops.
+static rbl_status store_whole(assembly_worker *w, cell_output *out, bool inner, size_t triangle_count)
 {
-    cut_index_list ids = out->vertex_ids;
-    cut_point_list positions = out->positions;
-    cut_triangle_list triangles = out->triangles;
-    out->pieces.data[0].vertex_count = (int32_t)c->ids.count;
-    out->pieces.data[0].triangle_count = (int32_t)triangle_count;
+    const cut_cell *c = &w->cell;
+    rbl_status status = make_vertices(w, out);
+    if (status != RBL_OK) return status;
+    memcpy(out->vertex_ids, c->ids.data, c->ids.count * sizeof *out->vertex_ids);
+    memcpy(out->positions, c->positions.data, c->ids.count * sizeof *out->positions);
+    out->vertex_count = c->ids.count;
     out->triangle_count = triangle_count;
-    out->vertex_ids = c->ids;
-    out->positions = c->positions;
-    out->triangles = c->triangles;
-    c->ids = ids;
-    c->positions = positions;
-    c->triangles = triangles;
+    out->pieces->vertex_count = (int32_t)c->ids.count;
+    out->pieces->triangle_count = (int32_t)triangle_count;
+    size_t size = inner ? sizeof *out->loops : sizeof *out->triangles,
+           count = inner ? w->loops.count : triangle_count;
+    void *kept = rbli_arena_alloc(&w->outputs, count, size);
+    if (!kept) return RBL_ERR_NO_MEMORY;
+    memcpy(kept, inner ? (void *)w->loops.data : (void *)c->triangles.data, count * size);
+    if (inner)
+        out->loops = kept;
+    else
+        out->triangles = kept;
+    return RBL_OK;
 }
 
 /// Notes to which piece each cap of a cell belongs; splitting an edge does not change that.
@@ -315,7 +333,8 @@ static rbl_status assemble_cell(
     bool inner;
     if (total == 0 || cut_is_dropped(a->state, number)) return RBL_OK;
     c->film_count = c->negative_count = c->split_count = 0;
-    RBL_TRY(cut_inner_build(ctx, a->state, &items, c, &out->loops, &inner));
+    w->loops.count = 0;
+    RBL_TRY(cut_inner_build(ctx, a->state, &items, c, &w->loops, &inner));
     if (!inner) RBL_TRY(cut_cell_build(ctx, a->state, &items, c));
     out->film_count = c->film_count;
     out->negative_count = c->negative_count;
@@ -323,16 +342,18 @@ static rbl_status assemble_cell(
     a->of_caps.cell_whole[number] = c->whole;
     if (!c->whole) store_cap_pieces(a, &items, c);
     a->of_caps.cell_first_piece[number] = (int32_t)c->pieces.count;
-    for (size_t piece = 0; piece < c->pieces.count; piece++)
-        RBL_TRY(rbli_array_push(ctx, &out->pieces, ((piece_record){number, 0, 0, 0})));
+    out->piece_count = c->pieces.count;
+    RBL_TRY_ALLOC(out->pieces = rbli_arena_alloc(&w->outputs, out->piece_count, sizeof *out->pieces));
+    for (size_t piece = 0; piece < out->piece_count; piece++)
+        out->pieces[piece] = (piece_record){number, 0, 0, 0};
     for (size_t i = 0; i < c->parts.count; i++)
         if (c->parts.data[i].piece >= 0)
-            out->pieces.data[c->parts.data[i].piece].volume += c->parts.data[i].volume;
+            out->pieces[c->parts.data[i].piece].volume += c->parts.data[i].volume;
     if (a->state->contacts_only) {
         if (c->pieces.count > 1) RBL_TRY(store_triangles(ctx, w, out, false));
     } else if (c->whole) {
         out->weighted_count = items.face_count;
-        take_whole(c, out, inner ? items.cap_count : c->triangles.count);
+        RBL_TRY(store_whole(w, out, inner, inner ? items.cap_count : c->triangles.count));
     } else {
         RBL_TRY(store_vertices(ctx, w, out));
         RBL_TRY(store_triangles(ctx, w, out, true));
@@ -444,8 +465,8 @@ static rbl_status place_wave(rbl_context *ctx, assembly *a, size_t count)
         b->first_vertex = r->vertex_count;
         b->first_triangle = r->triangle_count;
         b->first_row = r->origins.weights_count;
-        r->piece_count += b->pieces.count;
-        r->vertex_count += b->vertex_ids.count;
+        r->piece_count += b->piece_count;
+        r->vertex_count += b->vertex_count;
         r->triangle_count += b->triangle_count;
         r->origins.weights_count += b->weighted_count;
         r->film_count += b->film_count;
@@ -460,18 +481,11 @@ static rbl_status place_wave(rbl_context *ctx, assembly *a, size_t count)
             grown(a->room.rows, r->origins.weights_count)});
 }
 
-static void clear_output(cell_output *b)
-{
-    b->pieces.count = b->vertex_ids.count = b->positions.count = 0;
-    b->middles.count = b->triangles.count = b->loops.count = b->triangle_count = 0;
-    b->weighted_count = b->film_count = b->negative_count = b->split_count = 0;
-}
-
 static void write_triangles(const cut_state *s, const cell_output *b, const piece_record *piece,
     size_t vertex, size_t triangle, size_t *row, rbli_cut_result *r)
 {
     if (piece->triangle_count == 0) return; /* there may be no array */
-    const cut_cell_triangle *triangles = b->triangles.data + triangle;
+    const cut_cell_triangle *triangles = b->triangles + triangle;
     size_t at = b->first_triangle + triangle;
     int32_t(*restrict corners)[3] = r->triangles + at, first_vertex = (int32_t)(b->first_vertex + vertex);
     int32_t *restrict source = r->origins.source + at;
@@ -499,7 +513,7 @@ static void write_inner(const assembly *a, const cell_output *b, int32_t cell)
 {
     rbli_cut_result *r = a->result;
     const int32_t *start = a->start[2] + cell;
-    cut_inner_write(a->runs + start[0], (size_t)(start[1] - start[0]), b->loops.data,
+    cut_inner_write(a->runs + start[0], (size_t)(start[1] - start[0]), b->loops,
         (int32_t)b->first_vertex, r->triangles + b->first_triangle, r->origins.source + b->first_triangle,
         r->origins.weights_index + b->first_triangle);
 }
@@ -508,21 +522,21 @@ static void write_output(const assembly *a, const cell_output *b)
 {
     const cut_state *s = a->state;
     rbli_cut_result *r = a->result;
-    if (b->pieces.count == 0) return;
-    if (b->positions.count)
-        memcpy(r->positions + b->first_vertex, b->positions.data, b->positions.count * sizeof(cut_point));
+    if (b->piece_count == 0) return;
+    if (b->vertex_count)
+        memcpy(r->positions + b->first_vertex, b->positions, b->vertex_count * sizeof(cut_point));
     int32_t *restrict source = r->vertex_source + b->first_vertex;
     uint32_t mesh_count = (uint32_t)s->mesh_view->vertex_count;
-    for (size_t v = 0; v < b->vertex_ids.count; v++)
-        source[v] = (uint32_t)b->vertex_ids.data[v] < mesh_count ? b->vertex_ids.data[v] : -1;
+    for (size_t v = 0; v < b->vertex_count; v++)
+        source[v] = (uint32_t)b->vertex_ids[v] < mesh_count ? b->vertex_ids[v] : -1;
     size_t vertex = 0, triangle = 0, row = b->first_row;
-    for (size_t i = 0; i < b->pieces.count; i++) {
-        const piece_record *piece = &b->pieces.data[i];
+    for (size_t i = 0; i < b->piece_count; i++) {
+        const piece_record *piece = &b->pieces[i];
         r->piece_cell[b->first_piece + i] = piece->cell;
         r->piece_volume[b->first_piece + i] = piece->volume;
         r->vertex_start[b->first_piece + i] = (int32_t)(b->first_vertex + vertex);
         r->triangle_start[b->first_piece + i] = (int32_t)(b->first_triangle + triangle);
-        if (b->loops.count && b->triangle_count)
+        if (b->loops)
             write_inner(a, b, piece->cell);
         else
             write_triangles(s, b, piece, vertex, triangle, &row, r);
@@ -555,38 +569,13 @@ static void free_assembly(rbl_context *ctx, assembly *a)
     rbli_free(ctx, a->of_caps.cell_first_piece);
     for (size_t i = 0; a->workers && i < a->worker_count; i++) {
         cut_cell_free(ctx, &a->workers[i].cell);
+        rbli_free(ctx, a->workers[i].loops.data);
         rbli_free(ctx, a->workers[i].start.data);
         rbli_free(ctx, a->workers[i].renumber.data);
-    }
-    for (size_t i = 0; a->outputs && i < a->output_count; i++) {
-        rbli_free(ctx, a->outputs[i].pieces.data);
-        rbli_free(ctx, a->outputs[i].vertex_ids.data);
-        rbli_free(ctx, a->outputs[i].middles.data);
-        rbli_free(ctx, a->outputs[i].positions.data);
-        rbli_free(ctx, a->outputs[i].triangles.data);
-        rbli_free(ctx, a->outputs[i].loops.data);
+        rbli_arena_free(&a->workers[i].outputs);
     }
     rbli_free(ctx, a->workers);
     rbli_free(ctx, a->outputs);
-}
-
-/// Room for the cells of a wave, and for what one inside the mesh gives: these are short lists, and where threads make
-/// their own as they need them, lists of two threads share cache lines.
-static rbl_status make_outputs(rbl_context *ctx, assembly *a)
-{
-    rbl_status status = RBL_OK;
-    size_t cells = a->state->complex_view->cell_count;
-    a->output_count = a->worker_count > 1 ? a->worker_count * CELLS_A_WORKER : WAVE_CELLS;
-    if (a->output_count > cells) a->output_count = cells;
-    RBL_TRY_ALLOC(a->outputs = rbli_calloc(ctx, a->output_count, sizeof *a->outputs));
-    for (size_t i = 0; i < a->output_count; i++)
-        RBL_TRY(rbli_array_reserve(ctx, &a->outputs[i].pieces, 1));
-    for (size_t i = 0; i < a->output_count; i++)
-        RBL_TRY(rbli_array_reserve(ctx, &a->outputs[i].loops, LOOP_BYTES));
-    for (size_t i = 0; i < a->output_count && !a->state->contacts_only; i++)
-        RBL_TRY(cut_inner_reserve(ctx, &a->outputs[i].vertex_ids, &a->outputs[i].positions));
-done:
-    return status;
 }
 
 /// Assembles all cells, some at a time.
@@ -598,8 +587,9 @@ static rbl_status assemble_cells(rbl_context *ctx, assembly *a)
     RBL_TRY(fit_result(ctx, a, expected_room(a)));
     for (a->wave_first = 0; a->wave_first < cells; a->wave_first += a->output_count) {
         size_t count = cells - a->wave_first < a->output_count ? cells - a->wave_first : a->output_count;
-        for (size_t i = 0; i < count; i++)
-            clear_output(&a->outputs[i]);
+        memset(a->outputs, 0, count * sizeof *a->outputs);
+        for (size_t i = 0; i < a->worker_count; i++)
+            rbli_arena_clear(&a->workers[i].outputs);
         RBL_TRY(rbli_parallel_for(ctx, count, CELL_GRAIN, cell_block, a));
         RBL_TRY(place_wave(ctx, a, count));
         RBL_TRY(rbli_parallel_for(ctx, count, CELL_GRAIN, write_block, a));
@@ -622,6 +612,7 @@ rbl_status cut_assemble(rbl_context *ctx, cut_state *state, rbli_cut_result *res
         .result = result};
     size_t cells = state->complex_view->cell_count;
     size_t vertex_count = (size_t)state->point_count + state->crossing_count + state->node_count;
+    a.output_count = a.worker_count > 1 ? a.worker_count * CELLS_A_WORKER : WAVE_CELLS;
     RBL_TRY(share_out(ctx, &a));
     for (int kind = 0; kind < 3; kind++)
         result->outside_dropped |= a.start[kind][cells - state->dropped_cells] < a.start[kind][cells];
@@ -630,9 +621,11 @@ rbl_status cut_assemble(rbl_context *ctx, cut_state *state, rbli_cut_result *res
     RBL_TRY_ALLOC(a.of_caps.cell_whole = rbli_calloc(ctx, cells, 1));
     RBL_TRY_ALLOC(a.of_caps.cell_first_piece = rbli_calloc(ctx, cells + 1, sizeof(int32_t)));
     RBL_TRY_ALLOC(a.workers = rbli_calloc(ctx, a.worker_count, sizeof *a.workers));
-    RBL_TRY(make_outputs(ctx, &a));
-    for (size_t i = 0; i < a.worker_count; i++)
+    RBL_TRY_ALLOC(a.outputs = rbli_alloc(ctx, a.output_count, sizeof *a.outputs));
+    for (size_t i = 0; i < a.worker_count; i++) {
+        rbli_arena_init(&a.workers[i].outputs, ctx);
         RBL_TRY(cut_cell_init(ctx, &a.workers[i].cell, vertex_count));
+    }
     RBL_TRY(assemble_cells(ctx, &a));
     for (size_t cell = 0, first = 0; cell <= cells; cell++) {
         size_t count = (size_t)a.of_caps.cell_first_piece[cell];

@@ -103,12 +103,6 @@ static size_t number_loops(const cut_state *s, const cut_items *items, cut_cell 
     return is_simple(rows, numbers.count, pairs) ? pairs : 0;
 }
 
-rbl_status cut_inner_reserve(rbl_context *ctx, cut_index_list *ids, cut_point_list *positions)
-{
-    rbl_status status = rbli_array_reserve(ctx, ids, 2 * CUT_INNER_VERTICES + 1);
-    return status == RBL_OK ? rbli_array_reserve(ctx, positions, CUT_INNER_VERTICES) : status;
-}
-
 rbl_status cut_inner_build(rbl_context *ctx, const cut_state *state, const cut_items *items, cut_cell *cell,
     cut_byte_list *loops, bool *inner)
 {
@@ -118,7 +112,8 @@ rbl_status cut_inner_build(rbl_context *ctx, const cut_state *state, const cut_i
     if (!state->complex_view->convex || items->untouched_count + items->face_count > 0) return RBL_OK;
     cell->ids.count = cell->positions.count = 0;
     RBL_TRY(rbli_array_reserve(ctx, loops, corner_count));
-    RBL_TRY(cut_inner_reserve(ctx, &cell->ids, &cell->positions));
+    RBL_TRY(rbli_array_reserve(ctx, &cell->ids, 2 * CUT_INNER_VERTICES + 1));
+    RBL_TRY(rbli_array_reserve(ctx, &cell->positions, CUT_INNER_VERTICES));
     if (number_loops(state, items, cell, loops->data) == 0) return RBL_OK;
     cell->positions.count = cell->ids.count;
     for (size_t v = 0; v < cell->ids.count; v++)

@@ -9,9 +9,6 @@ enum {
     CUT_INNER_VERTICES = 64, /* a cell with more is assembled as others are */
 };
 
-/// Room for the vertices of such a cell.
-rbl_status cut_inner_reserve(rbl_context *ctx, cut_index_list *ids, cut_point_list *positions);
-
 /// Fills vertices and the one piece of a convex cell whose facets all lie inside the mesh, and lists the loops of its
 /// facets instead of triangles: local vertices in the order of the items, each from the apex of its fan on, counter-
 /// clockwise seen from the facet's positive cell.
