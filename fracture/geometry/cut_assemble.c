@@ -233,8 +233,7 @@ static rbl_status store_vertices(rbl_context *ctx, assembly_worker *w, cell_outp
             const cut_middle *middle = &c->middles.data[-1 - id];
             cut_middle *stored = &out->middles[middle_count++];
             for (int end = 0; end < 2; end++)
-                stored->ends[end] =
-                    w->start.data[piece] + w->renumber.data[c->kept.data[middle->ends[end]]];
+                stored->ends[end] = w->start.data[piece] + w->renumber.data[c->kept.data[middle->ends[end]]];
             id = -middle_count;
         }
         out->vertex_ids[at] = id;
@@ -513,8 +512,8 @@ static void write_inner(const assembly *a, const cell_output *b, int32_t cell)
 {
     rbli_cut_result *r = a->result;
     const int32_t *start = a->start[2] + cell;
-    cut_inner_write(a->runs + start[0], (size_t)(start[1] - start[0]), b->loops,
-        (int32_t)b->first_vertex, r->triangles + b->first_triangle, r->origins.source + b->first_triangle,
+    cut_inner_write(a->runs + start[0], (size_t)(start[1] - start[0]), b->loops, (int32_t)b->first_vertex,
+        r->triangles + b->first_triangle, r->origins.source + b->first_triangle,
         r->origins.weights_index + b->first_triangle);
 }
 
