@@ -169,38 +169,66 @@ done:
     return status;
 }
 
-/// Takes the labels of the ends of crossed edges; `closed` chooses edges whose ends lie in one cell, which
-/// come second because ties may hide where they start.
-static rbl_status seed_labels(
-    rbl_context *ctx, cut_state *state, label_flood *flood, cut_columns *columns, bool closed)
+/// The end of the crossings of an edge.
+static size_t edge_end(const cut_state *state, size_t first)
+{
+    size_t end = first + 1;
+    while (end < state->crossing_count && state->crossings[end].half == state->crossings[first].half)
+        end++;
+    return end;
+}
+
+/// Takes the labels of the ends of a crossed edge.
+static rbl_status seed_edge(rbl_context *ctx, cut_state *state, label_flood *flood, const cut_crossing *first,
+    const cut_crossing *last)
 {
     rbl_status status = RBL_OK;
-    for (size_t i = 0; i < state->crossing_count;) {
-        int32_t half = state->crossings[i].half;
-        size_t end = i + 1;
-        if (i + AHEAD < state->crossing_count)
-            cut_prefetch_sides(state, state->crossings[i + AHEAD].half / 3);
-        while (end < state->crossing_count && state->crossings[end].half == half)
-            end++;
-        int32_t a = cut_half_start(state, half), b = cut_half_end(state, half);
-        bool returns = state->crossings[i].from == state->crossings[end - 1].to;
-        if (returns == closed) {
-            int32_t known =
-                state->vertex_label[a] != CUT_NO_LABEL ? state->vertex_label[a] : state->vertex_label[b];
-            if (closed && known == CUT_NO_LABEL &&
-                compare_along_mesh_edge(state, &state->crossings[i], &state->crossings[i + 1]) == 0)
-                RBL_TRY(cut_query_cell(ctx, state, columns, a, &known)); /* a tie hides where it starts */
-            if (closed && known != CUT_NO_LABEL && known != state->crossings[i].from)
-                cut_chain_crossings(state->crossings + i, end - i, known);
-            RBL_TRY(set_label(ctx, state, a, state->crossings[i].from));
-            RBL_TRY(set_label(ctx, state, b, state->crossings[end - 1].to));
-            push_triangle(flood, half / 3);
-            push_triangle(flood, state->mesh.opposite[half] / 3);
-            if (closed) RBL_TRY(spread_labels(ctx, state, flood));
-        }
-        i = end;
+    int32_t half = first->half;
+    RBL_TRY(set_label(ctx, state, cut_half_start(state, half), first->from));
+    RBL_TRY(set_label(ctx, state, cut_half_end(state, half), last->to));
+    push_triangle(flood, half / 3);
+    push_triangle(flood, state->mesh.opposite[half] / 3);
+done:
+    return status;
+}
+
+/// Does so with edges whose ends lie in different cells, and spreads these labels.
+/// @param closed  gets the first crossings of the other edges
+static rbl_status seed_open_edges(
+    rbl_context *ctx, cut_state *state, label_flood *flood, cut_index_list *closed)
+{
+    rbl_status status = RBL_OK;
+    const cut_crossing *crossings = state->crossings;
+    for (size_t i = 0, end; i < state->crossing_count; i = end) {
+        if (i + AHEAD < state->crossing_count) cut_prefetch_sides(state, crossings[i + AHEAD].half / 3);
+        end = edge_end(state, i);
+        if (crossings[i].from == crossings[end - 1].to)
+            RBL_TRY(rbli_array_push(ctx, closed, (int32_t)i));
+        else
+            RBL_TRY(seed_edge(ctx, state, flood, &crossings[i], &crossings[end - 1]));
     }
-    if (!closed) status = spread_labels(ctx, state, flood);
+    status = spread_labels(ctx, state, flood);
+done:
+    return status;
+}
+
+/// The same for edges whose ends lie in one cell. They come second because ties may hide where they start.
+static rbl_status seed_closed_edges(rbl_context *ctx, cut_state *state, label_flood *flood,
+    cut_columns *columns, const cut_index_list *closed)
+{
+    rbl_status status = RBL_OK;
+    for (size_t c = 0; c < closed->count; c++) {
+        size_t i = (size_t)closed->data[c], end = edge_end(state, i);
+        cut_crossing *crossings = state->crossings + i;
+        int32_t a = cut_half_start(state, crossings->half), b = cut_half_end(state, crossings->half);
+        int32_t known =
+            state->vertex_label[a] != CUT_NO_LABEL ? state->vertex_label[a] : state->vertex_label[b];
+        if (known == CUT_NO_LABEL && compare_along_mesh_edge(state, &crossings[0], &crossings[1]) == 0)
+            RBL_TRY(cut_query_cell(ctx, state, columns, a, &known)); /* a tie hides where it starts */
+        if (known != CUT_NO_LABEL && known != crossings->from) cut_chain_crossings(crossings, end - i, known);
+        RBL_TRY(seed_edge(ctx, state, flood, crossings, &state->crossings[end - 1]));
+        RBL_TRY(spread_labels(ctx, state, flood));
+    }
 done:
     return status;
 }
@@ -219,6 +247,7 @@ rbl_status cut_spread_labels(rbl_context *ctx, cut_state *state)
     rbl_status status = RBL_OK;
     label_flood flood = {0};
     cut_columns columns = {0};
+    cut_index_list closed = {0};
     size_t triangle_count = state->mesh_view->triangle_count;
     RBL_TRY_ALLOC(flood.seen = rbli_calloc(ctx, triangle_count, 1));
     RBL_TRY_ALLOC(flood.stack = rbli_alloc(ctx, triangle_count, sizeof(int32_t)));
@@ -227,8 +256,8 @@ rbl_status cut_spread_labels(rbl_context *ctx, cut_state *state)
     for (size_t i = 0; i < state->mesh.open.count; i++)
         push_started(&flood, state, state->mesh.open.order[i]);
     RBL_TRY(spread_labels(ctx, state, &flood));
-    RBL_TRY(seed_labels(ctx, state, &flood, &columns, false));
-    RBL_TRY(seed_labels(ctx, state, &flood, &columns, true));
+    RBL_TRY(seed_open_edges(ctx, state, &flood, &closed));
+    RBL_TRY(seed_closed_edges(ctx, state, &flood, &columns, &closed));
     for (size_t t = 0; t < triangle_count; t++) {
         if (flood.seen[t] == COMPLETE) continue;
         int32_t vertex = unlabelled_corner(state, t), cell = state->vertex_label[vertex];
@@ -240,6 +269,7 @@ rbl_status cut_spread_labels(rbl_context *ctx, cut_state *state)
 done:
     rbli_free(ctx, flood.seen);
     rbli_free(ctx, flood.stack);
+    rbli_free(ctx, closed.data);
     cut_columns_free(ctx, &columns);
     return status;
 }
