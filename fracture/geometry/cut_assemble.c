@@ -10,6 +10,7 @@ enum {
     LABEL_GRAIN = 32768,
     WAVE_CELLS = 128,     /* for one thread; what they hold stays in the caches */
     CELLS_A_WORKER = 128, /* for several: they wait for one another twice a wave */
+    MOST_COPIED = 2048,   /* triangles of a cell: copies of more leave the caches, and take much memory */
 };
 
 typedef struct piece_record {
@@ -36,7 +37,8 @@ typedef struct assembly_worker {
     cut_byte_list loops;       /* of a cell inside the mesh */
     RBLI_ARRAY(int32_t) start; /* first vertex, then triangle, of each piece of a cell */
     RBLI_ARRAY(int32_t) renumber;
-    rbli_arena outputs; /* of a wave */
+    rbli_arena outputs;       /* of a wave */
+    RBLI_ARRAY(void *) taken; /* arrays of large cells, which are in the outputs as they are */
     char apart[CUT_APART_BYTES];
 } assembly_worker;
 
@@ -273,18 +275,42 @@ done:
     return status;
 }
 
+static void free_taken(rbl_context *ctx, assembly_worker *w)
+{
+    while (w->taken.count > 0)
+        rbli_free(ctx, w->taken.data[--w->taken.count]);
+}
+
+/// Takes the arrays of a cell; it makes new ones.
+static rbl_status take_cell(rbl_context *ctx, assembly_worker *w, cell_output *out)
+{
+    rbl_status status = RBL_OK;
+    cut_cell *c = &w->cell;
+    RBL_TRY(rbli_array_reserve(ctx, &w->taken, 3));
+    w->taken.data[w->taken.count++] = out->vertex_ids = c->ids.data;
+    w->taken.data[w->taken.count++] = out->positions = c->positions.data;
+    w->taken.data[w->taken.count++] = out->triangles = c->triangles.data;
+    c->ids = (cut_index_list){0};
+    c->positions = (cut_point_list){0};
+    c->triangles = (cut_triangle_list){0};
+done:
+    return status;
+}
+
 /// Stores a cell that is one piece as it is; one inside the mesh has loops.
-static rbl_status store_whole(assembly_worker *w, cell_output *out, bool inner, size_t triangle_count)
+static rbl_status store_whole(
+    rbl_context *ctx, assembly_worker *w, cell_output *out, bool inner, size_t triangle_count)
 {
     const cut_cell *c = &w->cell;
-    rbl_status status = make_vertices(w, out);
-    if (status != RBL_OK) return status;
-    memcpy(out->vertex_ids, c->ids.data, c->ids.count * sizeof *out->vertex_ids);
-    memcpy(out->positions, c->positions.data, c->ids.count * sizeof *out->positions);
     out->vertex_count = c->ids.count;
     out->triangle_count = triangle_count;
     out->pieces->vertex_count = (int32_t)c->ids.count;
     out->pieces->triangle_count = (int32_t)triangle_count;
+    if (!inner && triangle_count > MOST_COPIED) return take_cell(ctx, w, out);
+    rbl_status status = make_vertices(w, out);
+    if (status != RBL_OK) return status;
+    memcpy(out->vertex_ids, c->ids.data, c->ids.count * sizeof *out->vertex_ids);
+    memcpy(out->positions, c->positions.data, c->ids.count * sizeof *out->positions);
     size_t size = inner ? sizeof *out->loops : sizeof *out->triangles,
            count = inner ? w->loops.count : triangle_count;
     void *kept = rbli_arena_alloc(&w->outputs, count, size);
@@ -352,7 +378,7 @@ static rbl_status assemble_cell(
         if (c->pieces.count > 1) RBL_TRY(store_triangles(ctx, w, out, false));
     } else if (c->whole) {
         out->weighted_count = items.face_count;
-        RBL_TRY(store_whole(w, out, inner, inner ? items.cap_count : c->triangles.count));
+        RBL_TRY(store_whole(ctx, w, out, inner, inner ? items.cap_count : c->triangles.count));
     } else {
         RBL_TRY(store_vertices(ctx, w, out));
         RBL_TRY(store_triangles(ctx, w, out, true));
@@ -572,6 +598,8 @@ static void free_assembly(rbl_context *ctx, assembly *a)
         rbli_free(ctx, a->workers[i].start.data);
         rbli_free(ctx, a->workers[i].renumber.data);
         rbli_arena_free(&a->workers[i].outputs);
+        free_taken(ctx, &a->workers[i]);
+        rbli_free(ctx, a->workers[i].taken.data);
     }
     rbli_free(ctx, a->workers);
     rbli_free(ctx, a->outputs);
@@ -587,8 +615,10 @@ static rbl_status assemble_cells(rbl_context *ctx, assembly *a)
     for (a->wave_first = 0; a->wave_first < cells; a->wave_first += a->output_count) {
         size_t count = cells - a->wave_first < a->output_count ? cells - a->wave_first : a->output_count;
         memset(a->outputs, 0, count * sizeof *a->outputs);
-        for (size_t i = 0; i < a->worker_count; i++)
+        for (size_t i = 0; i < a->worker_count; i++) {
             rbli_arena_clear(&a->workers[i].outputs);
+            free_taken(ctx, &a->workers[i]);
+        }
         RBL_TRY(rbli_parallel_for(ctx, count, CELL_GRAIN, cell_block, a));
         RBL_TRY(place_wave(ctx, a, count));
         RBL_TRY(rbli_parallel_for(ctx, count, CELL_GRAIN, write_block, a));
