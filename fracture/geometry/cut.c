@@ -10,10 +10,10 @@ void cut_free_state(rbl_context *ctx, cut_state *s)
     void *arrays[] = {s->points, s->mesh.opposite, s->mesh.settled, s->mesh.vertex_half,
         (void *)s->mesh.normals, s->complex.triangles, s->complex.triangle_edges, s->complex.boxes,
         s->complex.measures, s->complex.edges, s->complex.loop_edge, s->complex.facet_triangle_start,
-        s->complex.facet_axes, s->complex.side_start, s->complex.sides, s->cut_triangles, s->crossings, s->nodes, s->chains, s->bends,
-        s->half_crossing, s->node_positions, s->node_sources, s->node_weights, s->vertex_label, s->k_winding,
-        s->edge_node_start, s->edge_nodes, s->faces, s->made_caps, s->facet_caps, s->complex_sources,
-        s->complex_places.words};
+        s->complex.facet_axes, s->complex.side_start, s->complex.sides, s->cut_triangles, s->crossings,
+        s->nodes, s->chains, s->bends, s->half_crossing, s->node_positions, s->node_sources, s->node_weights,
+        s->vertex_label, s->k_winding, s->edge_node_start, s->edge_nodes, s->faces, s->made_caps,
+        s->facet_caps, s->complex_sources, s->complex_places.words};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         rbli_free(ctx, arrays[i]);
     cut_tree_free(ctx, &s->mesh.open);

@@ -268,8 +268,8 @@ static bool is_between(const double p[3], const double q[3], const double r[3])
     return offset * chord - along * along <= 1e-14 * chord * chord;
 }
 
-static rbl_status node_of_end(rbl_context *ctx, const flood *f, worker_scratch *w,
-    int32_t triangle, const int32_t a[3], const segment_end *end, int32_t *node)
+static rbl_status node_of_end(rbl_context *ctx, const flood *f, worker_scratch *w, int32_t triangle,
+    const int32_t a[3], const segment_end *end, int32_t *node)
 {
     const cut_state *state = f->state;
     bool real = (size_t)end->edge < state->complex.real_edge_count;
@@ -287,8 +287,8 @@ static rbl_status node_of_end(rbl_context *ctx, const flood *f, worker_scratch *
     return rbli_array_push(ctx, &w->out.nodes, ((cut_node){triangle, end->edge, end->step, t}));
 }
 
-static rbl_status chain_end(rbl_context *ctx, const flood *f, worker_scratch *w,
-    int32_t triangle, const int32_t a[3], const segment *s, int which, cut_chain *chain)
+static rbl_status chain_end(rbl_context *ctx, const flood *f, worker_scratch *w, int32_t triangle,
+    const int32_t a[3], const segment *s, int which, cut_chain *chain)
 {
     const segment_end *end = &s->end[which];
     chain->end_triangle[which] = s->triangle;
@@ -303,9 +303,9 @@ static bool is_flat_end(const cut_state *state, const segment_end *end)
 }
 
 /// Keeps the bends of a chain that are not on the straight line between its ends.
-static rbl_status keep_bends(rbl_context *ctx, const flood *f, worker_scratch *w,
-    int32_t triangle, const int32_t a[3], const segment *first, const int32_t *links, size_t link_count,
-    const segment *group, cut_chain *chain)
+static rbl_status keep_bends(rbl_context *ctx, const flood *f, worker_scratch *w, int32_t triangle,
+    const int32_t a[3], const segment *first, const int32_t *links, size_t link_count, const segment *group,
+    cut_chain *chain)
 {
     rbl_status status = RBL_OK;
     double p[3], r[3], q[3];
@@ -325,8 +325,8 @@ done:
 }
 
 /// Joins the segments of one facet through its diagonals.
-static rbl_status chain_facet(rbl_context *ctx, const flood *f, worker_scratch *w,
-    int32_t triangle, const int32_t a[3], const cut_plane *mesh_plane, const segment *group, size_t count)
+static rbl_status chain_facet(rbl_context *ctx, const flood *f, worker_scratch *w, int32_t triangle,
+    const int32_t a[3], const cut_plane *mesh_plane, const segment *group, size_t count)
 {
     rbl_status status = RBL_OK;
     const cut_state *state = f->state;
@@ -353,8 +353,8 @@ static rbl_status chain_facet(rbl_context *ctx, const flood *f, worker_scratch *
             joined++;
         }
         if (w->links.count > 0 && !surely_straight(state, mesh_plane, group[i].facet))
-            RBL_TRY(keep_bends(
-                ctx, f, w, triangle, a, &group[i], w->links.data, w->links.count, group, &chain));
+            RBL_TRY(
+                keep_bends(ctx, f, w, triangle, a, &group[i], w->links.data, w->links.count, group, &chain));
         RBL_TRY(chain_end(ctx, f, w, triangle, a, last, 1, &chain));
         RBL_TRY(rbli_array_push(ctx, &w->out.chains, chain));
     }
@@ -411,15 +411,15 @@ static rbl_status store_crossings(
                 RBL_TRY(rbli_array_push(ctx, &w->out.crossings, c));
             }
         if (w->out.crossings.count - first > 1)
-            RBL_TRY(
-                cut_order_crossings(ctx, state, w->out.crossings.data + first, w->out.crossings.count - first));
+            RBL_TRY(cut_order_crossings(
+                ctx, state, w->out.crossings.data + first, w->out.crossings.count - first));
     }
 done:
     return status;
 }
 
-static rbl_status cut_one_triangle(rbl_context *ctx, const flood *f, worker_scratch *w,
-    int32_t triangle, const int32_t *list, size_t count)
+static rbl_status cut_one_triangle(
+    rbl_context *ctx, const flood *f, worker_scratch *w, int32_t triangle, const int32_t *list, size_t count)
 {
     rbl_status status = RBL_OK;
     const cut_state *state = f->state;
@@ -462,8 +462,8 @@ static inline __attribute__((always_inline)) void prefetch_leaf(
         __builtin_prefetch(state->mesh_view->triangles[tree->order[i]]);
 }
 
-static rbl_status cut_leaf(rbl_context *ctx, const flood *f, worker_scratch *w,
-    size_t leaf, size_t list_start, size_t count)
+static rbl_status cut_leaf(
+    rbl_context *ctx, const flood *f, worker_scratch *w, size_t leaf, size_t list_start, size_t count)
 {
     rbl_status status = RBL_OK;
     const cut_tree *tree = &f->state->mesh.open;
@@ -480,8 +480,8 @@ done:
     return status;
 }
 
-static rbl_status descend(rbl_context *ctx, const flood *f, worker_scratch *w, size_t node,
-    size_t list_start, size_t count)
+static rbl_status descend(
+    rbl_context *ctx, const flood *f, worker_scratch *w, size_t node, size_t list_start, size_t count)
 {
     rbl_status status = RBL_OK;
     const cut_state *state = f->state;

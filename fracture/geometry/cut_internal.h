@@ -141,7 +141,7 @@ typedef struct cut_complex {
     int32_t *facet_triangle_start; /* [facet_count + 1] */
     int32_t (*facet_axes)[2];      /* the coordinate axes that project a facet counter-clockwise */
     int32_t *side_start;           /* [cell_count + 1 …] sides of a cell */
-    int32_t *sides;                /* 2 × facet + side, of facets between two cells: by the cell on that side */
+    int32_t *sides; /* 2 × facet + side, of facets between two cells: by the cell on that side */
 } cut_complex;
 
 /// A tree of boxes over triangles of the mesh in Morton order.

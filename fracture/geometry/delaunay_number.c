@@ -18,11 +18,11 @@ typedef struct ordered {
 typedef struct numbering {
     const rbli_triangulation *t;
     const int32_t *curve;
-    size_t points;  /* with ghosts */
-    size_t parts;   /* of the tetrahedra, each dealt out by one thread */
-    uint32_t *next; /* [parts][points] place of the part's next tetrahedron whose last corner it is */
-    ordered *list;  /* [live] by number */
-    uint32_t *number;   /* [tetrahedra] */
+    size_t points;    /* with ghosts */
+    size_t parts;     /* of the tetrahedra, each dealt out by one thread */
+    uint32_t *next;   /* [parts][points] place of the part's next tetrahedron whose last corner it is */
+    ordered *list;    /* [live] by number */
+    uint32_t *number; /* [tetrahedra] */
     rbli_tetrahedron *out;
     double *shortest; /* [blocks of write_range] squared edges but those of ghosts */
 } numbering;
